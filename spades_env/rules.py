@@ -409,12 +409,6 @@ def _clashes_of_seats(r: Rules) -> Iterator[tuple[bool, str, str, str]]:
         "players, deal",
         "cards are exchanged with the discards of a draft; use 0",
     )
-    yield (
-        r.blind_nil_exchange > 0 and not r.blind_nil,
-        "blind_nil_exchange",
-        "blind_nil",
-        "the exchange belongs to blind (double) nil; use 0",
-    )
 
 
 def _shown(value: object) -> str:

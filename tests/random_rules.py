@@ -61,8 +61,6 @@ def random_rules(rng: np.random.Generator) -> Rules:
             values["failed_nil"] = ("bags_only", "ignored")[rng.integers(2)]
         if not values["nil_allowed"]:
             values["blind_nil"] = False
-        if not values["blind_nil"]:
-            values["blind_nil_exchange"] = 0
         try:
             return Rules(**(values | form))
         except RulesError:

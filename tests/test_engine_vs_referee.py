@@ -13,7 +13,7 @@ from referee import Referee
 
 from spades_env.actions import NIL, NUM_ACTIONS
 from spades_env.cards import cards_of
-from spades_env.engine import step
+from spades_env.engine import front, step
 from spades_env.engine.batch import legal_action_list
 from spades_env.engine.state import NO_BID, PHASE_NAMES, STATE, StateArray, rules_to_record
 from spades_env.rules import Rules
@@ -30,7 +30,7 @@ def start(rules: Rules, rng: np.random.Generator) -> StateArray:
         states[0]["bags"][team] = int(rng.integers(limit))
     states[0]["dealer"] = int(rng.integers(rules.players))
     states[0]["deal"] = int(rng.integers(3)) if rules.max_deals else 0
-    step.redeal(states, 0)
+    front.begin_deal(states, 0)
     return states
 
 
@@ -152,7 +152,9 @@ def act_and_check_voids(
         assert suits_of(int(states[0]["voids"][seat])) & there == (shown | before) & there
 
 
-def play_deal(rules: Rules, rng: np.random.Generator, *, check_voids: bool = False) -> tuple[int, Counter[str]]:
+def play_deal(
+    rules: Rules, rng: np.random.Generator, *, check_voids: bool = False
+) -> tuple[int, Counter[str]]:
     """Play one deal in both, comparing at every decision; number of decisions and the events met."""
     states = start(rules, rng)
     referee = referee_of(rules, states[0])
@@ -184,7 +186,9 @@ def play_deal(rules: Rules, rng: np.random.Generator, *, check_voids: bool = Fal
     return decisions, events
 
 
-def run(deals: int, seed: int, *, check_voids: bool = False) -> tuple[int, Counter[Any], Counter[Any], Counter[str]]:
+def run(
+    deals: int, seed: int, *, check_voids: bool = False
+) -> tuple[int, Counter[Any], Counter[Any], Counter[str]]:
     rng = np.random.default_rng(seed)
     decisions, values, pairs, events = 0, Counter[Any](), Counter[Any](), Counter[str]()
     for _ in range(deals):

@@ -151,6 +151,11 @@ class SpadesBatch:
             raise ValueError(f"seed is {seed}; allowed: 0 to 2**63 - 1")
         if not 0 <= first_game < 2**31:
             raise ValueError(f"first_game is {first_game}; allowed: 0 to 2**31 - 1")
+        if bag_price is not None and (episode == "match" or not np.isfinite(bag_price)):
+            raise ValueError(
+                f"bag_price is {bag_price} with episode {episode!r}; allowed: a finite number with 'deal', "
+                "a match counts bags and penalties as scored"
+            )
         self.rules = as_rules(rules)
         if self.rules.max_deals is None:
             self.rules = self.rules.replace(max_deals=DEFAULT_MAX_DEALS)
@@ -172,14 +177,14 @@ class SpadesBatch:
 
     def step(self, actions: npt.NDArray[np.integer], *, check: bool = True) -> None:
         """Apply `actions`, integers of shape (n,). With `check`, an illegal one is refused before anything changes."""
-        actions = np.ascontiguousarray(actions, dtype=np.int64)
-        if actions.shape != self.scored.shape:
-            raise ValueError(f"actions have shape {actions.shape}; allowed: {self.scored.shape}")
+        chosen: npt.NDArray[np.int64] = np.ascontiguousarray(actions, dtype=np.int64)
+        if chosen.shape != self.scored.shape:
+            raise ValueError(f"actions have shape {chosen.shape}; allowed: {self.scored.shape}")
         if check:
-            self._check(actions)
+            self._check(chosen)
         step_games(
             self.states,
-            actions,
+            chosen,
             self.episode == "match",
             self._price,
             self.margins,

@@ -9,7 +9,7 @@ from spades_env.engine.bidding import ask_for_bid, may_bid_blind
 from spades_env.engine.draft import ask_for_draft
 from spades_env.engine.kernel import inline_kernel, kernel, lowest_bit
 from spades_env.engine.rng import PURPOSE_DEALER, PURPOSE_SHUFFLE, below, stream
-from spades_env.engine.state import NO_BID, StateArray
+from spades_env.engine.state import NO_BID
 
 FULL_DECK = (1 << 52) - 1
 JOKER_DECK = ((1 << 54) - 1) & ~((1 << 13) | (1 << 26))
@@ -109,7 +109,9 @@ def open_deal(game: np.void) -> None:
     if int(rules["draft"]) == 1:
         game["looked"][0] = 1
         game["looked"][1] = 1
-        ask_for_draft(game, int(game["dealer"]))  # R27: the dealer draws first, the other bids and leads first
+        ask_for_draft(
+            game, int(game["dealer"])
+        )  # R27: the dealer draws first, the other bids and leads first
         return
     for seat in range(int(rules["players"])):
         game["looked"][seat] = 0 if may_bid_blind(game, seat) else 1

@@ -60,7 +60,7 @@ def below(key: np.uint64, n: int, bound: int) -> int:
             word = mix(word + _GOLDEN)
             product = (word & _LOW_32) * limit
             low = product & _LOW_32
-    return np.int64(product >> _SHIFT_32)
+    return int(np.int64(product >> _SHIFT_32))
 
 
 @kernel

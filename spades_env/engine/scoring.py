@@ -93,7 +93,13 @@ def score_team(game: np.void, team: int) -> None:
         bid_b, blind_b = int(game["bids"][partner]), int(game["blind"][partner])
         tricks_b = int(game["tricks"][partner])
     points, nils, bags = deal_points(
-        rules, int(game["bids"][team]), int(game["blind"][team]), int(game["tricks"][team]), bid_b, blind_b, tricks_b
+        rules,
+        int(game["bids"][team]),
+        int(game["blind"][team]),
+        int(game["tricks"][team]),
+        bid_b,
+        blind_b,
+        tricks_b,
     )
     penalty, left = bag_penalty(rules, int(game["bags"][team]) + bags)
     bag_points = bags * int(rules["bag_points"])

@@ -183,6 +183,7 @@ def _name(table: dict[str, int], value: int) -> str:
 
 def rules_from_record(record: np.void) -> Rules:
     """The `Rules` that a ``RULES`` record stands for (inverse of `rules_to_record`)."""
+
     def optional(name: str, none: int) -> int | None:
         value = int(record[name])
         return None if value == none else value

@@ -16,7 +16,7 @@ from spades_env.engine.bidding import (
     apply_blind,
     legal_bids,
 )
-from spades_env.engine.deal import clear_deal, open_deal, start_deal, start_match
+from spades_env.engine.deal import start_deal, start_match
 from spades_env.engine.draft import (
     CALL_DONE,
     CALL_KEEP,
@@ -180,23 +180,3 @@ def play_out(states: StateArray, i: int, key: np.uint64, deals: int) -> int:
             decisions += 1
         go_on(game)
     return decisions
-
-
-
-
-@kernel
-def clear(states: StateArray, i: int) -> None:
-    """Forget the deal in game `i` (hands, bids, tricks, history); rules, scores, bags and dealer stay."""
-    clear_deal(states[i])
-
-
-@kernel
-def open_given(states: StateArray, i: int) -> None:
-    """After `clear` and with hands or pile written by the caller: ask the first seat for her first decision."""
-    open_deal(states[i])
-
-
-@kernel
-def redeal(states: StateArray, i: int) -> None:
-    """Deal game `i` anew from its own key, match and deal numbers, after the caller changed scores, bags or dealer."""
-    start_deal(states[i])

@@ -1,0 +1,76 @@
+"""What an agent is, and the key that makes its choices repeatable.
+
+An agent sees VIEW records, one a decision, and never a state; whoever needs the truth is an `OracleAgent`,
+a type apart.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from spades_env.engine.kernel import kernel
+from spades_env.engine.rng import PURPOSE_AGENT, combine, stream
+from spades_env.engine.state import StateArray
+
+KeyArray = npt.NDArray[np.uint64]
+ActionArray = npt.NDArray[np.int16]
+
+
+class AgentError(ValueError):
+    """An agent that does not exist, cannot be loaded or breaks the protocol; the message says which."""
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """Picks actions for many decisions at once and remembers nothing between calls.
+
+    The choice for a row depends on `views[k]` and `keys[k]` alone, so the same situation and seed give the
+    same move in any batch, order and process. Among equally good actions an agent takes the lowest id.
+    """
+
+    @property
+    def name(self) -> str:
+        """Short name for tables and logs."""
+        ...
+
+    def act(self, views: StateArray, keys: KeyArray) -> ActionArray:
+        """Return a legal action id for every row.
+
+        `views`: dtype VIEW, shape (n,), each of the seat to act; may be overwritten after the call.
+        `keys`: uint64, shape (n,), the only randomness to use. Result: int16, shape (n,).
+        """
+        ...
+
+
+@runtime_checkable
+class OracleAgent(Protocol):
+    """Sees everything, for ceilings and teachers. Benchmarks, tables and leak tests refuse it."""
+
+    @property
+    def name(self) -> str:
+        """Short name for tables and logs."""
+        ...
+
+    def act_on_states(self, states: StateArray, keys: KeyArray) -> ActionArray:
+        """Return a legal action for every row of `states` (dtype STATE, shape (n,)), int16 of shape (n,)."""
+        ...
+
+
+@kernel
+def decision_key(game: np.void) -> np.uint64:
+    """Key of the decision that `game` waits for: a hash of (seed and game, match, deal, seat, decision).
+
+    Folding the hash onto itself makes it one-way: from her key an agent cannot compute back to the shuffle's.
+    """
+    base = stream(game["key"], int(game["match"]), int(game["deal"]), PURPOSE_AGENT)
+    return base ^ combine(combine(base, int(game["turn"])), int(game["n_actions"]))
+
+
+@kernel
+def decision_keys(states: StateArray, keys: KeyArray) -> None:
+    """Fill `keys`, shape (n,), with the `decision_key` of every game of `states`, shape (n,)."""
+    for i in range(states.shape[0]):
+        keys[i] = decision_key(states[i])

@@ -1,0 +1,82 @@
+"""The policy network: a trunk shared by policy and value, fed with the bytes of the flat observation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from spades_env.actions import NUM_ACTIONS
+from spades_env.observation.blocks import FLAT_SCALES, GAME_SIZE, RULES_OFFSET
+from spades_env.rules import Rules
+
+PRECISIONS = ("float32", "bfloat16")
+
+
+def input_size(rules: Rules) -> int:
+    """Length of the prefix of the flat observation that can differ while `rules` stay the same."""
+    return RULES_OFFSET if rules.deal == "draft" else GAME_SIZE
+
+
+def has_fast_bfloat16() -> bool:
+    """Whether this CPU multiplies bfloat16 in hardware; elsewhere it is slower than float32."""
+    capabilities: dict[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
+    return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
+
+
+class Trunk(nn.Module):
+    """Linear-ReLU layers over the first `n_inputs` bytes of an observation; float32 (B, hidden[-1]) comes out.
+
+    Weights are float32; with precision "bfloat16" the products are computed in bfloat16 (bytes are exact in it).
+    """
+
+    scales: Tensor
+
+    def __init__(self, n_inputs: int, hidden: Sequence[int], precision: str = "float32") -> None:
+        super().__init__()
+        if precision not in PRECISIONS:
+            raise ValueError(f"precision is {precision!r}; allowed: {', '.join(PRECISIONS)}")
+        sizes = [n_inputs, *hidden]
+        self.n_inputs = n_inputs
+        self.hidden = tuple(hidden)
+        self.layers = nn.ModuleList(nn.Linear(a, b) for a, b in zip(sizes[:-1], sizes[1:], strict=True))
+        self.dtype = torch.bfloat16 if precision == "bfloat16" else torch.float32
+        self.register_buffer("scales", torch.from_numpy(FLAT_SCALES[:n_inputs].copy()), persistent=False)
+        for layer in self.linear_layers():
+            nn.init.orthogonal_(layer.weight, 2**0.5)
+            nn.init.zeros_(layer.bias)
+
+    def linear_layers(self) -> list[nn.Linear]:
+        """The layers in order."""
+        return [layer for layer in self.layers if isinstance(layer, nn.Linear)]
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """`observations`: uint8 (B, at least n_inputs)."""
+        x = observations[:, : self.n_inputs].to(self.dtype)
+        for k, layer in enumerate(self.linear_layers()):
+            # Scaling the first weights instead of the input keeps the input exact and costs nothing per row.
+            weight = layer.weight * self.scales if k == 0 else layer.weight
+            x = torch.relu(functional.linear(x, weight.to(self.dtype), layer.bias.to(self.dtype)))
+        return x.float()
+
+
+class PolicyNetwork(nn.Module):
+    """Trunk, one masked head over all 73 actions, and a value head."""
+
+    def __init__(self, n_inputs: int, hidden: Sequence[int], precision: str = "float32") -> None:
+        super().__init__()
+        self.trunk = Trunk(n_inputs, hidden, precision)
+        self.action_head = nn.Linear(hidden[-1], NUM_ACTIONS)
+        self.value_head = nn.Linear(hidden[-1], 1)
+
+    def forward(self, observations: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]:
+        """(masked logits float32 (B, 73), values float32 (B,)); `masks` are bool (B, 73), True = legal."""
+        features = self.trunk(observations)
+        return mask_logits(self.action_head(features), masks), self.value_head(features).squeeze(-1)
+
+
+def mask_logits(logits: Tensor, masks: Tensor) -> Tensor:
+    """`logits` with illegal actions at the lowest float, so that their probability is exactly 0."""
+    return logits.masked_fill(~masks, torch.finfo(logits.dtype).min)

@@ -1,0 +1,137 @@
+"""`load_agent`: an agent from a name with options, a checkpoint's path, or "module:attribute"."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agents.base import Agent, AgentError, OracleAgent
+from agents.rules.conservative import ConservativeAgent
+from agents.rules.easy import DEFAULT_ERROR, EasyAgent
+from agents.rules.uniform import RandomAgent
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A named agent: how to make it, and its options: {name: (how to read the text, meaning, default)}."""
+
+    make: Callable[..., Agent]
+    help: str
+    options: Mapping[str, tuple[Callable[[str], Any], str]] = field(default_factory=dict)
+
+
+AGENTS: Mapping[str, Entry] = {
+    "random": Entry(RandomAgent, "uniform over the legal actions, bids included"),
+    "conservative": Entry(
+        ConservativeAgent, "a public baseline: bids by honours and spades, plays random cards"
+    ),
+    "easy": Entry(
+        EasyAgent,
+        "a beginner: counts her own hand, simple rules, never nil",
+        {"error": (float, f"chance 0..1 of a random card (default {DEFAULT_ERROR:g})")},
+    ),
+}
+"""Every agent with a name. `load_agent` takes "name" or "name:option=value,option=value"."""
+
+
+def load_agent(spec: str | os.PathLike[str] | Agent) -> Agent:
+    """Return the agent that `spec` stands for; an agent is returned as it is.
+
+    Text is, in this order: a name of `AGENTS`, with options after a colon; the path of a checkpoint (a file
+    that ends in .safetensors, or a folder); "module:attribute", another package's agent or a callable that
+    makes one.
+    """
+    if not isinstance(spec, str | os.PathLike):
+        return _checked(spec, f"{spec!r}")
+    text = os.fspath(spec)
+    name, colon, rest = text.partition(":")
+    if name in AGENTS:
+        return _make(name, _options(name, rest) if colon else {})
+    if text.endswith(".safetensors") or os.path.isdir(text):
+        return _load_checkpoint(text)
+    if colon and "=" not in rest and name and rest:
+        return _import_agent(text, name, rest)
+    raise AgentError(f"agent {text!r} does not exist: {_allowed(name)}")
+
+
+def _allowed(name: str) -> str:
+    """Return the nearest name as a suggestion, or everything that an agent's text may be."""
+    close = difflib.get_close_matches(name, AGENTS, n=1)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return f"one of {', '.join(AGENTS)}, a checkpoint's path (.safetensors or a folder), or module:attribute"
+
+
+def _options(name: str, text: str) -> dict[str, Any]:
+    """Return the options of "key=value,key=value" as the entry reads them; unknown ones are refused."""
+    known = AGENTS[name].options
+    values: dict[str, Any] = {}
+    for pair in text.split(","):
+        key, equals, value = (part.strip() for part in pair.partition("="))
+        if not equals or not key or not value:
+            raise AgentError(f"agent {name!r}: option {pair!r} must be key=value")
+        if key not in known:
+            allowed = f"one of {', '.join(known)}" if known else "it has no options"
+            raise AgentError(f"agent {name!r}: unknown option {key!r}: {allowed}")
+        if key in values:
+            raise AgentError(f"agent {name!r}: option {key!r} is given twice")
+        read, meaning = known[key]
+        try:
+            values[key] = read(value)
+        except ValueError:
+            raise AgentError(f"agent {name!r}: {key}={value!r} is not allowed: {meaning}") from None
+    return values
+
+
+def _make(name: str, options: dict[str, Any]) -> Agent:
+    try:
+        return AGENTS[name].make(**options)
+    except AgentError as error:
+        raise AgentError(f"agent {name!r}: {error}") from None
+
+
+def _load_checkpoint(path: str) -> Agent:
+    """Return the policy of a checkpoint; only here are the learned agents and their libraries imported."""
+    if not Path(path).exists():
+        raise AgentError(f"agent {path!r}: there is no such file")
+    try:
+        policy = importlib.import_module("agents.learned.policy")
+    except ModuleNotFoundError as error:
+        raise AgentError(
+            f"agent {path!r} is a checkpoint and needs {error.name!r}, which is not installed: "
+            "pip install 'spades-env[train]'"
+        ) from error
+    return _checked(policy.load_policy(path), f"{path!r}")
+
+
+def _import_agent(text: str, module: str, attribute: str) -> Agent:
+    """Return `attribute` (dots allowed) of `module`, called without arguments if it makes an agent."""
+    try:
+        found: Any = importlib.import_module(module)
+    except (ImportError, TypeError) as error:
+        raise AgentError(f"agent {text!r}: cannot import module {module!r}: {error}") from error
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            raise AgentError(f"agent {text!r}: module {module!r} has no {attribute!r}")
+        found = getattr(found, part)
+    if isinstance(found, type) or (callable(found) and not hasattr(found, "act")):
+        found = found()
+    return _checked(found, f"{text!r}")
+
+
+def _checked(found: Any, what: str) -> Agent:
+    """Return `found` if it follows the `Agent` protocol; one that looks at states is refused by name."""
+    if isinstance(found, type):
+        raise AgentError(f"agent {what} is a class: give an instance")
+    if isinstance(found, OracleAgent):
+        raise AgentError(f"agent {what} sees the hidden cards (OracleAgent): only agents that act on views")
+    if not isinstance(found, Agent) or not isinstance(found.name, str):
+        raise AgentError(
+            f"agent {what} is no agent: needs a name and act(views, keys), see agents.base.Agent"
+        )
+    return found

@@ -1,0 +1,149 @@
+"""`spades train`: self-play from a configuration file to a report, with a progress bar on stderr."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+if TYPE_CHECKING:
+    from training.selfplay import SelfPlayPPO
+
+INTERRUPTED = 130
+
+
+@click.command(name="train", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("config_file", metavar="CONFIG")
+@click.option(
+    "--set",
+    "overrides",
+    metavar="FIELD=VALUE",
+    multiple=True,
+    help="Override one field, as --set deals=50000 or --set ppo.games=256. May be repeated.",
+)
+@click.option("--seed", type=int, help="Short for --set seed=N.")
+@click.option("--device", help="Short for --set device=NAME: cpu, cuda, cuda:1.")
+@click.option(
+    "--runs", default="runs", show_default=True, metavar="DIR", help="Where the run's folder is made."
+)
+@click.option("--resume", is_flag=True, help="Go on with the run in that folder, exactly where it stopped.")
+@click.option(
+    "--json",
+    "json_path",
+    metavar="PATH",
+    help="Write the results as JSON to PATH; - is stdout and nothing else.",
+)
+def command(
+    config_file: str,
+    overrides: tuple[str, ...],
+    seed: int | None,
+    device: str | None,
+    runs: str,
+    resume: bool,
+    json_path: str | None,
+) -> int:
+    """Train a policy by self-play as CONFIG (a YAML file) says, and leave a report in runs/<name>/.
+
+    One policy plays all four seats and learns from each seat's own trajectory. Ctrl-C saves a checkpoint and stops;
+    --resume goes on from it. The folder holds policy.safetensors (an agent for every other command), report.md,
+    learning_curve.png, results.json, config.yaml, the checkpoint, policies on the way, and a TensorBoard log.
+
+    \b
+    Examples:
+      spades train configs/train/selfplay.yaml
+      spades train configs/train/selfplay.yaml --set name=short --set deals=20000 --seed 2
+      spades train configs/train/selfplay.yaml --resume
+      tensorboard --logdir runs
+    """
+    from training.config import load_config
+    from training.run import Interrupted, train
+
+    wanted = [*overrides]
+    wanted += [f"seed={seed}"] if seed is not None else []
+    wanted += [f"device={device}"] if device is not None else []
+    config = load_config(_config_file(config_file), wanted)
+    console = Console(stderr=True)
+    bar = Bar(console, config.deals)
+    try:
+        with bar.progress:
+            report = train(config, Path(runs), resume=resume, show=bar.show)
+    except Interrupted as stop:
+        console.print(f"spades: {stop}")
+        return INTERRUPTED
+    results = (report.parent / "results.json").read_text(encoding="utf-8")
+    if json_path == "-":
+        click.echo(results, nl=False)
+        return 0
+    if json_path is not None:
+        from evaluation.files import write_atomically
+
+        write_atomically(json_path, results)
+    _print_summary(json.loads(results)["final"], report)
+    return 0
+
+
+def _config_file(text: str) -> Path:
+    """The file at this path, or the shipped configuration of this name ("train/selfplay.yaml")."""
+    from spades_env.configs import config_path
+
+    path = Path(text)
+    if path.exists():
+        return path
+    return config_path(text.removeprefix("configs/"))
+
+
+def _print_summary(final: dict[str, Any], report: Path) -> None:
+    console = Console()
+    for opponent, found in final["opponents"].items():
+        margin = found["margin"]
+        console.print(
+            f"against {opponent}: {margin['mean']:+.1f} points per deal "
+            f"(95 % interval {margin['low']:+.1f} to {margin['high']:+.1f})"
+        )
+    for warning in final["warnings"]:
+        console.print(f"Warning: {warning}", style="bold red")
+    console.print(
+        f"Report: {report}\nLearning curve: {report.with_name('learning_curve.png')}", soft_wrap=True
+    )
+
+
+class Bar:
+    """The progress bar, and a line for every evaluation on the way."""
+
+    def __init__(self, console: Console, deals: int) -> None:
+        self.progress = Progress(
+            TextColumn("training"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("deals  {task.fields[speed]}"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=console,
+        )
+        self.task = self.progress.add_task("training", total=deals, speed="")
+
+    def show(self, model: SelfPlayPPO, entry: dict[str, Any] | None) -> None:
+        """Called between collections; `entry` is set after an evaluation."""
+        seconds = model.seconds["all"]
+        speed = f"{model.decisions_made / seconds:,.0f} decisions/s" if seconds > 0 else ""
+        self.progress.update(self.task, completed=min(model.num_timesteps, model.config.deals), speed=speed)
+        if entry is None:
+            return
+        margins = ", ".join(
+            f"{name} {found['margin']['mean']:+.1f}" for name, found in entry["opponents"].items()
+        )
+        own = entry["deals_log"]
+        bidding = f"; table bid {own['table_bid']:.1f}, nil {own['nil_rate']:.1%}" if own else ""
+        self.progress.console.print(f"{entry['deals']:>9,} deals: points per deal against {margins}{bidding}")

@@ -1,0 +1,284 @@
+"""No hidden fact reaches a seat (R30): what she cannot know is permuted, and her view, rows and mask must not move.
+
+The permuter is written from R30 alone and knows nothing of view.py. Encoders that leak on purpose must be caught.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from spades_env.cards import NUM_CARDS, cards_of, mask_of
+from spades_env.engine import step
+from spades_env.engine.batch import legal_action_list
+from spades_env.engine.state import (
+    PHASE_BID,
+    PHASE_BLIND,
+    PHASE_DEAL_OVER,
+    PHASE_DRAFT,
+    PHASE_EXCHANGE,
+    PHASE_MATCH_OVER,
+    PHASE_PLAY,
+    STATE,
+    StateArray,
+    rules_to_record,
+)
+from spades_env.observation import FLAT_SIZE, observe_seat, observe_seat_float32
+from spades_env.rules import PRESETS, Rules
+from spades_env.view import empty_views, view_of
+
+Encoder = Callable[[StateArray, int, int], bytes]
+
+DEALT = (PHASE_BID, PHASE_PLAY, PHASE_DEAL_OVER, PHASE_MATCH_OVER)
+DRAFTED = (PHASE_BLIND, PHASE_DRAFT, PHASE_EXCHANGE, *DEALT)
+CASES: dict[str, tuple[Rules, tuple[int, ...]]] = {
+    # Low targets, so that random play ends matches; what is hidden does not depend on them.
+    "classic": (PRESETS["classic"].replace(target=40), DEALT),
+    "table": (PRESETS["table"].replace(target=40), DEALT),
+    "modern": (PRESETS["modern"].replace(target=40), (PHASE_BLIND, *DEALT)),
+    "two_player": (PRESETS["two_player"].replace(target=40), DRAFTED),
+    "draft options": (
+        PRESETS["two_player"].replace(
+            target=40, jokers=True, draft_second_card_seen=True, blind_nil_exchange=13, lead_spades="any"
+        ),
+        DRAFTED,
+    ),
+    "small deck": (Rules(ranks=7, hand_size=4, target=40, blind_nil=True, blind_nil_deficit=0), (PHASE_BLIND, *DEALT)),
+    "two dealt": (Rules(players=2, blind_nil=True, blind_nil_deficit=None, target=40), (PHASE_BLIND, *DEALT)),
+}
+
+
+def collect(rules: Rules, phases: tuple[int, ...], count: int, seed: int) -> StateArray:
+    """`count` positions of every phase in `phases`, met in random play; shape (count * len(phases),)."""
+    games, rng = 64, np.random.default_rng(seed)
+    states = np.zeros(games, STATE)
+    step.new_games(states, rules_to_record(rules), seed, 0)
+    found = np.zeros(count * len(phases), STATE)
+    have = dict.fromkeys(phases, 0)
+    while min(have.values()) < count:
+        for i in range(games):
+            phase = int(states["phase"][i])
+            if phase in have and have[phase] < count and rng.random() < 0.3:
+                found[phases.index(phase) * count + have[phase]] = states[i]
+                have[phase] += 1
+            if step.is_over(states, i):
+                step.advance(states, i)
+            else:
+                legal = legal_action_list(states, i)
+                step.apply(states, i, legal[rng.integers(len(legal))])
+    return found
+
+
+# What a seat cannot know
+
+
+def known_places(state: np.void, seat: int) -> int:
+    """Mask of the cards of which `seat` knows where they are (R10, R27, R29, R30).
+
+    A card she rejected is not among them: an exchange may have taken it to the other hand since (R28).
+    """
+    known = int(state["hands"][seat]) if int(state["looked"][seat]) else 0
+    for other in range(4):
+        known |= int(state["played"][other])
+    if int(state["rules"]["draft"]):
+        known |= int(state["thrown"][seat])
+        if int(state["phase"]) == PHASE_DRAFT and int(state["turn"]) == seat:
+            known |= 1 << int(state["pile"][int(state["pile_pos"])])
+    return known
+
+
+def moved(mask: int, to: dict[int, int]) -> int:
+    return mask_of(to[card] for card in cards_of(mask))
+
+
+def scrambled(states: StateArray, i: int, seat: int, rng: np.random.Generator) -> StateArray:
+    """Game `i` as it might be in another world that looks the same to `seat`: shape (1,).
+
+    All cards whose place she does not know change places among themselves, wherever they lie: other hands, cards
+    out of play, the pile, face-down discards, what the other rejected and gave up; so do future random numbers.
+    """
+    other_world = states[i : i + 1].copy()
+    state = other_world[0]
+    # Ids outside the pack are in no place, so it does no harm to let them take part.
+    hidden = [c for c in range(NUM_CARDS) if not known_places(state, seat) >> c & 1 and in_pack(state, c)]
+    to = {card: card for card in range(NUM_CARDS)}
+    to.update(zip(hidden, (int(card) for card in rng.permutation(hidden)), strict=True))
+    state["key"] = rng.integers(2**63)
+    for other in range(4):
+        if other != seat or not int(state["looked"][seat]):
+            state["hands"][other] = moved(int(state["hands"][other]), to)
+    for k in range(52):
+        state["pile"][k] = to[int(state["pile"][k])]
+    if int(state["rules"]["draft"]):
+        state["discards"] = moved(int(state["discards"]), to)
+        state["rejected"][1 - seat] = moved(int(state["rejected"][1 - seat]), to)
+        change_exchange(state, 1 - seat, to)
+    return other_world
+
+
+def in_pack(state: np.void, card: int) -> bool:
+    """Whether `card` is in the pack of this deal: it lies in some place or was dealt to none (small deck)."""
+    rules = state["rules"]
+    if int(rules["jokers"]):
+        return card not in (13, 26)
+    return card < 52 and card // 13 >= 4 - int(rules["suits"]) and card % 13 >= 13 - int(rules["ranks"])
+
+
+def change_exchange(state: np.void, other: int, to: dict[int, int]) -> None:
+    """Let `other` have given up other cards: in her `thrown` and where the history names them (R29)."""
+    thrown = int(state["thrown"][other])
+    state["thrown"][other] = moved(thrown, to)
+    end = int(state["first_play"]) or int(state["n_actions"])
+    for k in range(end):
+        action = int(state["actions"][k])
+        if action < NUM_CARDS and thrown >> action & 1:
+            state["actions"][k] = to[action]
+
+
+# What she sees
+
+
+def view_bytes(states: StateArray, i: int, seat: int) -> bytes:
+    views = empty_views(1)
+    view_of(states, i, seat, views, 0)
+    return views.tobytes()
+
+
+def flat_bytes(states: StateArray, i: int, seat: int) -> bytes:
+    row = np.empty(FLAT_SIZE, np.uint8)
+    observe_seat(states, i, seat, row)
+    return row.tobytes()
+
+
+def float_bytes(states: StateArray, i: int, seat: int) -> bytes:
+    row = np.empty(FLAT_SIZE, np.float32)
+    observe_seat_float32(states, i, seat, row)
+    return row.tobytes()
+
+
+def mask_bytes(states: StateArray, i: int, seat: int) -> bytes:
+    """The action mask that `seat` is given: all zeros when she is not to act."""
+    mask = np.zeros(73, np.int8)
+    if int(states["turn"][i]) == seat:
+        mask[legal_action_list(states, i)] = 1
+    return mask.tobytes()
+
+
+def leaks(encode: Encoder, states: StateArray, rng: np.random.Generator) -> Counter[int]:
+    """Positions, by phase, in which what some seat gets from `encode` depends on what she cannot know."""
+    found = Counter[int]()
+    for i in range(len(states)):
+        for seat in range(int(states[i]["rules"]["players"])):
+            other_world = scrambled(states, i, seat, rng)
+            found[int(states["phase"][i])] += encode(states, i, seat) != encode(other_world, 0, seat)
+    return found
+
+
+ENCODERS: tuple[Encoder, ...] = (view_bytes, flat_bytes, float_bytes, mask_bytes)
+
+
+def everything(states: StateArray, i: int, seat: int) -> bytes:
+    return b"".join(encode(states, i, seat) for encode in ENCODERS)
+
+
+def check(name: str, count: int, seed: int) -> None:
+    rules, phases = CASES[name]
+    states = collect(rules, phases, count, seed)
+    assert all((states["phase"] == phase).sum() == count for phase in phases)
+    found = leaks(everything, states, np.random.default_rng(seed))
+    assert found.total() == 0, found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_nothing_hidden_reaches_a_seat(name: str) -> None:
+    check(name, 1_000 if name in PRESETS else 250, seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_nothing_hidden_reaches_a_seat_in_many_positions(name: str) -> None:
+    check(name, 10_000, seed=2)
+
+
+# The checker itself
+
+
+def test_the_permuter_moves_cards_and_keeps_counts() -> None:
+    rng = np.random.default_rng(3)
+    rules, phases = CASES["two_player"]
+    states = collect(rules, phases, 20, seed=3)
+    changed = 0
+    for i in range(len(states)):
+        for seat in range(2):
+            old, new = states[i], scrambled(states, i, seat, rng)[0]
+            assert new["hands"][seat] == old["hands"][seat]
+            assert int(new["hands"][1 - seat]).bit_count() == int(old["hands"][1 - seat]).bit_count()
+            assert int(new["discards"]).bit_count() == int(old["discards"]).bit_count()
+            assert (new["played"] == old["played"]).all()
+            assert sorted(new["pile"]) == sorted(old["pile"])
+            changed += new["hands"][1 - seat] != old["hands"][1 - seat]
+    assert changed > len(states)
+
+
+def partners_mask(states: StateArray, i: int, seat: int) -> bytes:
+    """Leaks as some published environments do: every seat gets the mask of the seat to act."""
+    return bytes(legal_action_list(states, i))
+
+
+def unlooked_hand(states: StateArray, i: int, seat: int) -> bytes:
+    """Leaks a hand before its owner has looked (R10)."""
+    return int(states["hands"][i, seat]).to_bytes(8, "little")
+
+
+def top_of_the_pile(states: StateArray, i: int, seat: int) -> bytes:
+    """Leaks the card that the other seat is looking at (R27)."""
+    return bytes([int(states["pile"][i, min(int(states["pile_pos"][i]), 51)])])
+
+
+def discarded_ace(states: StateArray, i: int, seat: int) -> bytes:
+    """Leaks one bit: whether the ace of spades is out of the game."""
+    return bytes([int(states["discards"][i]) >> 51 & 1])
+
+
+def fate_of_a_rejected_card(states: StateArray, i: int, seat: int) -> bytes:
+    """Leaks whether a card she rejected has come to the other hand (R28)."""
+    return bytes([bool(int(states["rejected"][i, seat]) & int(states["hands"][i, 1 - seat]))])
+
+
+def cards_given_up(states: StateArray, i: int, seat: int) -> bytes:
+    """Leaks the history of the exchange (R29)."""
+    return states["actions"][i].tobytes()
+
+
+def longest_suit_of_the_next(states: StateArray, i: int, seat: int) -> bytes:
+    """Leaks a count only: how many spades the next seat holds."""
+    return bytes([(int(states["hands"][i, (seat + 1) % 4]) >> 39).bit_count()])
+
+
+def key(states: StateArray, i: int, seat: int) -> bytes:
+    """Leaks the random numbers of the deals to come."""
+    return int(states["key"][i]).to_bytes(8, "little")
+
+
+@pytest.mark.parametrize(
+    ("leaky", "case", "phase"),
+    [
+        (partners_mask, "classic", PHASE_PLAY),
+        (unlooked_hand, "modern", PHASE_BLIND),
+        (top_of_the_pile, "two_player", PHASE_DRAFT),
+        (discarded_ace, "two_player", PHASE_PLAY),
+        (fate_of_a_rejected_card, "two_player", PHASE_BID),
+        (cards_given_up, "two_player", PHASE_PLAY),
+        (longest_suit_of_the_next, "table", PHASE_BID),
+        (key, "classic", PHASE_DEAL_OVER),
+    ],
+)
+def test_an_encoder_that_leaks_is_caught(leaky: Encoder, case: str, phase: int) -> None:
+    rules, _ = CASES[case]
+    states = collect(rules, (phase,), 60, seed=4)
+    assert leaks(leaky, states, np.random.default_rng(4))[phase] > 0
+    assert leaks(everything, states, np.random.default_rng(4)).total() == 0

@@ -1,0 +1,177 @@
+"""Learned policies on disk and at play: exact round trip, refusal of damaged and foreign files, other rules refused."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the extra `train`")
+
+from safetensors.torch import load_file, save_file  # noqa: E402
+
+from agents.base import AgentError  # noqa: E402
+from agents.learned.network import PolicyNetwork, input_size  # noqa: E402
+from agents.learned.policy import LearnedAgent, load_policy  # noqa: E402
+from agents.learned.sampling import sample_rows  # noqa: E402
+from agents.learned.weights import Description, policy_bytes, read_policy  # noqa: E402
+from agents.registry import load_agent  # noqa: E402
+from evaluation.duplicate import evaluate  # noqa: E402
+from spades_env.engine import step  # noqa: E402
+from spades_env.engine.state import STATE, rules_to_record  # noqa: E402
+from spades_env.observation.blocks import FLAT_SCALES, FLAT_SIZE  # noqa: E402
+from spades_env.rules import PRESETS, Rules  # noqa: E402
+from spades_env.view import empty_views, views_to_act  # noqa: E402
+
+
+def network(rules: Rules, hidden: tuple[int, ...] = (16, 8)) -> PolicyNetwork:
+    torch.manual_seed(0)
+    return PolicyNetwork(input_size(rules), hidden)
+
+
+def policy_file(path: Path, rules: Rules = PRESETS["classic"]) -> Path:
+    path.write_bytes(policy_bytes(network(rules), Description(rules, (16, 8), "float32", {"deals": 1})))
+    return path
+
+
+def some_views(rules: Rules, n: int = 64) -> np.ndarray:
+    """Views of games at random moments of a deal."""
+    states = np.zeros(n, STATE)
+    step.new_games(states, rules_to_record(rules), 5, 0)
+    rng = np.random.default_rng(1)
+    for i in range(n):
+        for _ in range(int(rng.integers(20))):
+            step.apply(states, i, _random(states, i, rng))
+    views = empty_views(n)
+    views_to_act(states, views)
+    return views
+
+
+def _random(states: np.ndarray, i: int, rng: np.random.Generator) -> int:
+    cards, calls = step.legal_masks(states, i)
+    legal = [a for a in range(54) if cards >> a & 1] + [54 + k for k in range(19) if calls >> k & 1]
+    return int(rng.choice(legal))
+
+
+@pytest.mark.parametrize("preset", list(PRESETS))
+def test_round_trip_plays_the_same_legal_moves(tmp_path: Path, preset: str) -> None:
+    rules = PRESETS[preset]
+    views, keys = some_views(rules), np.arange(64, dtype=np.uint64)
+    before = LearnedAgent(network(rules), rules).act(views, keys)
+    after = load_policy(policy_file(tmp_path / "p.safetensors", rules)).act(views, keys)
+    assert (before == after).all()
+    result = evaluate(load_agent(str(tmp_path / "p.safetensors")), "random", rules, deals=8)
+    assert result.to_dict()["illegal_actions"] == 0
+
+
+def test_choice_does_not_depend_on_the_batch() -> None:
+    rules = PRESETS["classic"]
+    views, keys = some_views(rules), np.arange(64, dtype=np.uint64)
+    agent = LearnedAgent(network(rules), rules, sample=True)
+    together = agent.act(views, keys)
+    alone = [int(agent.act(views[k : k + 1], keys[k : k + 1])[0]) for k in range(64)]
+    assert together.tolist() == alone
+
+
+def test_sampling_follows_the_probabilities_and_never_draws_zero() -> None:
+    p = np.tile(np.array([0.0, 0.5, 0.0, 0.3, 0.2, 0.0], np.float32), (20_000, 1))
+    out = np.empty(20_000, np.int64)
+    sample_rows(p, np.arange(20_000, dtype=np.uint64), out)
+    shares = np.bincount(out, minlength=6) / 20_000
+    assert shares == pytest.approx([0, 0.5, 0, 0.3, 0.2, 0], abs=0.012)
+    assert shares[[0, 2, 5]].sum() == 0
+
+
+def test_scaled_first_layer_equals_scaled_input() -> None:
+    net = network(PRESETS["classic"])
+    rows = torch.randint(0, 256, (32, FLAT_SIZE), dtype=torch.uint8)
+    scaled = rows.float() * torch.from_numpy(FLAT_SCALES)
+    first = net.trunk.layers[0]
+    n = net.trunk.n_inputs
+    slow = torch.relu(first(scaled[:, :n]))
+    slow = torch.relu(net.trunk.layers[1](slow))
+    assert torch.allclose(net.trunk(rows), slow, atol=1e-3, rtol=1e-4)
+
+
+def test_policy_of_other_rules_is_refused() -> None:
+    agent = LearnedAgent(network(PRESETS["classic"]), PRESETS["classic"])
+    agent.act(
+        some_views(PRESETS["table"]), np.arange(64, dtype=np.uint64)
+    )  # differs in target and direction alone
+    with pytest.raises(AgentError, match="blind_nil"):
+        agent.act(some_views(PRESETS["modern"]), np.arange(64, dtype=np.uint64))
+
+
+def rewrite(path: Path, change: Any) -> None:
+    """Change the description of a policy file and write it again, intact otherwise."""
+    tensors = load_file(path)
+    _, description = read_policy(path)
+    header = json.loads(_metadata(policy_bytes(network(PRESETS["classic"]), description)))
+    save_file(tensors, path, {"spades_env": json.dumps(change(header))})
+
+
+def _metadata(data: bytes) -> str:
+    size = int.from_bytes(data[:8], "little")
+    return str(json.loads(data[8 : 8 + size])["__metadata__"]["spades_env"])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda h: h | {"format": "other"}, "format is 'other'"),
+        (lambda h: h | {"version": 99}, "version is 99"),
+        (lambda h: h | {"observation_version": 0}, "observation_version is 0"),
+        (lambda h: h | {"num_actions": 72}, "num_actions is 72"),
+        (lambda h: h | {"hidden": [16, 10**9]}, "hidden is"),
+        (lambda h: h | {"hidden": [16, 9]}, "allowed"),
+        (lambda h: h | {"hidden": "16"}, "hidden is"),
+        (lambda h: h | {"precision": "int1"}, "precision is"),
+        (lambda h: h | {"rules": {"preset": "chess"}}, "chess"),
+        (lambda h: h | {"rules": None}, "rules"),
+        (lambda h: [1, 2], "format is None"),
+    ],
+)
+def test_descriptions_that_do_not_fit_are_refused(tmp_path: Path, change: Any, message: str) -> None:
+    path = policy_file(tmp_path / "p.safetensors")
+    rewrite(path, change)
+    with pytest.raises(AgentError, match=message):
+        load_agent(str(path))
+
+
+def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
+    path = policy_file(tmp_path / "p.safetensors")
+    whole = path.read_bytes()
+    pickled = pickle.dumps({"weights": [1, 2, 3]})
+    for data in (
+        b"",
+        whole[:100],
+        whole[: len(whole) // 2],
+        pickled,
+        b"\xff" * 64,
+        (2**60).to_bytes(8, "little"),
+    ):
+        path.write_bytes(data)
+        with pytest.raises(AgentError, match="damaged"):
+            load_agent(str(path))
+    save_file({"x": torch.zeros(1)}, path)
+    with pytest.raises(AgentError, match="no description"):
+        load_agent(str(path))
+    with pytest.raises(AgentError, match="no such file"):
+        load_agent(str(tmp_path / "missing.safetensors"))
+    with pytest.raises(AgentError, match="no file"):
+        load_agent(str(tmp_path))
+
+
+def test_weights_with_nan_are_refused(tmp_path: Path) -> None:
+    rules = PRESETS["classic"]
+    net = network(rules)
+    with torch.no_grad():
+        net.value_head.bias.fill_(float("nan"))
+    path = tmp_path / "p.safetensors"
+    path.write_bytes(policy_bytes(net, Description(rules, (16, 8), "float32", {})))
+    with pytest.raises(AgentError, match=r"value_head\.bias holds NaN"):
+        load_policy(path)

@@ -1,0 +1,70 @@
+"""SeatPolicy: sb3-contrib's maskable actor-critic policy over the shared trunk of `agents.learned.network`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from gymnasium import spaces
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from stable_baselines3.common.type_aliases import Schedule
+from torch import Tensor
+
+from agents.learned.network import PolicyNetwork, Trunk, mask_logits
+
+
+class TrunkExtractor(BaseFeaturesExtractor):
+    """The trunk as stable-baselines3 wants it: shared by policy and value head."""
+
+    def __init__(self, observation_space: spaces.Box, hidden: Sequence[int], precision: str) -> None:
+        super().__init__(observation_space, hidden[-1])
+        self.trunk = Trunk(observation_space.shape[0], hidden, precision)
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """uint8 (or the same numbers in float) (B, n_inputs) to float32 (B, hidden[-1])."""
+        out: Tensor = self.trunk(observations)
+        return out
+
+
+class SeatPolicy(MaskableActorCriticPolicy):
+    """Linear policy and value heads on one trunk."""
+
+    def __init__(
+        self,
+        observation_space: spaces.Space[Any],
+        action_space: spaces.Space[Any],
+        lr_schedule: Schedule,
+        *,
+        hidden: Sequence[int] = (256, 256),
+        precision: str = "float32",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            observation_space,
+            action_space,
+            lr_schedule,
+            net_arch={"pi": [], "vf": []},
+            features_extractor_class=TrunkExtractor,
+            features_extractor_kwargs={"hidden": list(hidden), "precision": precision},
+            normalize_images=False,
+            **kwargs,
+        )
+        self.hidden = tuple(hidden)
+        self.precision = precision
+
+    def logits_and_values(self, observations: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]:
+        """(masked logits (B, 73), values (B,)) of uint8 observations and bool masks, without copies to float."""
+        features = self.features_extractor(observations)
+        return mask_logits(self.action_net(features), masks), self.value_net(features).squeeze(-1)
+
+    def network(self) -> PolicyNetwork:
+        """A copy of the weights as the network that agents play with."""
+        extractor = self.features_extractor
+        assert isinstance(extractor, TrunkExtractor)
+        copy = PolicyNetwork(extractor.trunk.n_inputs, self.hidden, self.precision)
+        copy.trunk.load_state_dict(extractor.trunk.state_dict())
+        copy.action_head.load_state_dict(self.action_net.state_dict())
+        copy.value_head.load_state_dict(self.value_net.state_dict())
+        return copy.to(torch.device("cpu"))
