@@ -27,9 +27,7 @@ class Entry:
 
 AGENTS: Mapping[str, Entry] = {
     "random": Entry(RandomAgent, "uniform over the legal actions, bids included"),
-    "conservative": Entry(
-        ConservativeAgent, "a public baseline: bids by honours and spades, plays random cards"
-    ),
+    "conservative": Entry(ConservativeAgent, "a public baseline: bids by honours and spades, plays random cards"),
     "easy": Entry(
         EasyAgent,
         "a beginner: counts her own hand, simple rules, never nil",
@@ -131,7 +129,5 @@ def _checked(found: Any, what: str) -> Agent:
     if isinstance(found, OracleAgent):
         raise AgentError(f"agent {what} sees the hidden cards (OracleAgent): only agents that act on views")
     if not isinstance(found, Agent) or not isinstance(found.name, str):
-        raise AgentError(
-            f"agent {what} is no agent: needs a name and act(views, keys), see agents.base.Agent"
-        )
+        raise AgentError(f"agent {what} is no agent: needs a name and act(views, keys), see agents.base.Agent")
     return found

@@ -39,9 +39,7 @@ def playout(seed: int) -> Work:
 
 
 @kernel
-def sample_from_masks(
-    masks: npt.NDArray[np.int8], key: np.uint64, n: int, out: npt.NDArray[np.int64]
-) -> None:
+def sample_from_masks(masks: npt.NDArray[np.int8], key: np.uint64, n: int, out: npt.NDArray[np.int64]) -> None:
     """A uniformly random legal action for every row of `masks`, shape (n_games, 73), into `out`.
 
     Packing a row into bits first is twice as fast as walking along it: the loops become vector code.

@@ -20,9 +20,7 @@ GROUPS = ("playout", "batch", "aec", "import", "compile")
 
 
 @click.command(name="bench", context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
-    "--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Rounds; the median counts."
-)
+@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Rounds; the median counts.")
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
@@ -30,9 +28,7 @@ GROUPS = ("playout", "batch", "aec", "import", "compile")
     show_default=True,
     help="Length of each measurement.",
 )
-@click.option(
-    "--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Seed of all chance."
-)
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Seed of all chance.")
 @click.option(
     "--only",
     type=click.Choice(GROUPS),

@@ -51,9 +51,7 @@ STATS_ROWS = (
     show_default=True,
     help="A preset or a .yaml file of rules.",
 )
-@click.option(
-    "--deals", default=DEFAULT_DEALS, show_default=True, help="Duplicate deals (each is played twice)."
-)
+@click.option("--deals", default=DEFAULT_DEALS, show_default=True, help="Duplicate deals (each is played twice).")
 @click.option("--matches", default=0, show_default=True, help="Duplicate matches (each is played twice).")
 @click.option("--seed", default=0, show_default=True, help="Seed of the cards and of the agents' chances.")
 @click.option(

@@ -25,7 +25,7 @@ SUBCOMMANDS = {
 ROOMS = {
     "train": ("agents", "evaluation", "training"),
     "evaluate": ("agents", "evaluation"),
-    "bench": ("agents",),
+    "bench": ("agents", "evaluation", "benchmarks"),
     "rules": (),
 }
 """The project's top-level packages with common names that a subcommand needs to be ours."""
@@ -56,9 +56,7 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(SUBCOMMANDS.items()))
 
 
-@click.group(
-    cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
-)
+@click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="spades")
 @click.pass_context
 def cli(ctx: click.Context) -> None:

@@ -32,9 +32,7 @@ from spades_env.rules import PRESETS, Rules, RulesError, as_rules
     metavar="PATH",
     help="Write the fields as JSON to PATH; - is stdout, and nothing else.",
 )
-@click.option(
-    "--yaml", "as_yaml", is_flag=True, help="Print YAML that this command reads back, instead of the table."
-)
+@click.option("--yaml", "as_yaml", is_flag=True, help="Print YAML that this command reads back, instead of the table.")
 def command(name_or_file: str, overrides: tuple[str, ...], json_path: str | None, as_yaml: bool) -> None:
     """Show a rule set: every field, its value and what it means.
 
@@ -49,9 +47,7 @@ def command(name_or_file: str, overrides: tuple[str, ...], json_path: str | None
       spades rules my_table.yaml --json -
     """
     if json_path == "-" and as_yaml:
-        raise click.UsageError(
-            "--json - and --yaml both write to stdout: give one", click.get_current_context()
-        )
+        raise click.UsageError("--json - and --yaml both write to stdout: give one", click.get_current_context())
     rules = as_rules(name_or_file).replace(**_parse_overrides(overrides))
     if json_path is not None:
         text = json.dumps(rules.to_dict(), indent=2)
@@ -75,9 +71,7 @@ def _parse_overrides(pairs: tuple[str, ...]) -> dict[str, Any]:
             raise RulesError(f"--set {pair!r}: must be FIELD=VALUE, as target=300")
         if name in overrides:
             raise RulesError(f"--set {pair!r}: field {name!r} is set twice")
-        value = (
-            None if text.lower() == "none" else parse_mapping(f"value: {text}", f"--set {pair!r}")["value"]
-        )
+        value = None if text.lower() == "none" else parse_mapping(f"value: {text}", f"--set {pair!r}")["value"]
         overrides[name] = value
     return overrides
 

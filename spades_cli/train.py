@@ -34,9 +34,7 @@ INTERRUPTED = 130
 )
 @click.option("--seed", type=int, help="Short for --set seed=N.")
 @click.option("--device", help="Short for --set device=NAME: cpu, cuda, cuda:1.")
-@click.option(
-    "--runs", default="runs", show_default=True, metavar="DIR", help="Where the run's folder is made."
-)
+@click.option("--runs", default="runs", show_default=True, metavar="DIR", help="Where the run's folder is made.")
 @click.option("--resume", is_flag=True, help="Go on with the run in that folder, exactly where it stopped.")
 @click.option(
     "--json",
@@ -113,9 +111,7 @@ def _print_summary(final: dict[str, Any], report: Path) -> None:
         )
     for warning in final["warnings"]:
         console.print(f"Warning: {warning}", style="bold red")
-    console.print(
-        f"Report: {report}\nLearning curve: {report.with_name('learning_curve.png')}", soft_wrap=True
-    )
+    console.print(f"Report: {report}\nLearning curve: {report.with_name('learning_curve.png')}", soft_wrap=True)
 
 
 class Bar:
@@ -141,9 +137,7 @@ class Bar:
         self.progress.update(self.task, completed=min(model.num_timesteps, model.config.deals), speed=speed)
         if entry is None:
             return
-        margins = ", ".join(
-            f"{name} {found['margin']['mean']:+.1f}" for name, found in entry["opponents"].items()
-        )
+        margins = ", ".join(f"{name} {found['margin']['mean']:+.1f}" for name, found in entry["opponents"].items())
         own = entry["deals_log"]
         bidding = f"; table bid {own['table_bid']:.1f}, nil {own['nil_rate']:.1%}" if own else ""
         self.progress.console.print(f"{entry['deals']:>9,} deals: points per deal against {margins}{bidding}")

@@ -179,9 +179,7 @@ def may_bid_blind(rules: Rules, own_score: int, other_score: int) -> bool:
 # --- Play (R11-R15) -----------------------------------------------------------------------------------
 
 
-def legal_cards(
-    rules: Rules, hand: Collection[int], trick: Sequence[int], broken: bool, first_trick: bool
-) -> set[int]:
+def legal_cards(rules: Rules, hand: Collection[int], trick: Sequence[int], broken: bool, first_trick: bool) -> set[int]:
     """R11, R13, R15: the cards a seat may play; `trick` = the cards already played to it, in order."""
     if first_trick and rules["opening_lead"] == "low_club":
         clubs = of_suit(hand, CLUBS)

@@ -469,9 +469,7 @@ def test_stock_wrappers_fit() -> None:
     assert count == 56 + 4
 
 
-def test_pettingzoo_performance_benchmark(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_pettingzoo_performance_benchmark(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """It runs for five seconds by its own clock, which is wound forward here."""
     from pettingzoo.test import performance_benchmark as module
 

@@ -197,9 +197,7 @@ def test_random_is_uniform_over_bids_and_over_cards() -> None:
     # Chi-square with 13 degrees of freedom: 34.5 is passed once in a thousand seeds; this seed is fixed.
     assert ((counts - 1000) ** 2 / 1000).sum() < 34.5
     keys = np.arange(13_000, dtype=np.uint64)
-    open_lead = position(
-        PRESETS["classic"].replace(lead_spades="any"), ALL_SUITS, 3, "bid 3,bid 3,bid 3,bid 3"
-    )
+    open_lead = position(PRESETS["classic"].replace(lead_spades="any"), ALL_SUITS, 3, "bid 3,bid 3,bid 3,bid 3")
     views = np.repeat(views_of(open_lead)[0], 13_000)
     cards, counts = np.unique(load_agent("random").act(views, keys), return_counts=True)
     assert sorted(cards) == cards_of(parse_hand(ALL_SUITS.split("/")[0]))
@@ -435,9 +433,7 @@ def test_what_is_no_agent_is_refused_with_a_reason(spec: Any, parts: tuple[str, 
     assert "\n" not in str(caught.value)
 
 
-def test_a_checkpoint_without_the_extra_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_checkpoint_without_the_extra_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "policy.safetensors").write_bytes(b"")
     monkeypatch.setitem(sys.modules, "agents.learned.policy", None)
     for path in (tmp_path, tmp_path / "policy.safetensors", str(tmp_path)):

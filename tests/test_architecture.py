@@ -108,9 +108,7 @@ def faults(path: Path, source: str) -> list[str]:
     importer = module_name(path)
     found = []
     for target, line in imports_of(path, source):
-        fault = (
-            _room_fault(importer, target) or _layer_fault(importer, target) or _fence_fault(importer, target)
-        )
+        fault = _room_fault(importer, target) or _layer_fault(importer, target) or _fence_fault(importer, target)
         if fault:
             found.append(f"{path.as_posix()}:{line}: {importer} imports {target}: {fault}")
     return found
@@ -146,11 +144,7 @@ def _layer(module: str) -> int:
 def _fence_fault(importer: str, target: str) -> str | None:
     """Check that a fenced library is imported only where it may be."""
     allowed = FENCES.get(target.split(".")[0])
-    if (
-        allowed is None
-        or _below(importer, "benchmarks")
-        or any(_below(importer, prefix) for prefix in allowed)
-    ):
+    if allowed is None or _below(importer, "benchmarks") or any(_below(importer, prefix) for prefix in allowed):
         return None
     return f"only {', '.join(allowed) or 'no room'} may"
 
@@ -184,7 +178,7 @@ def test_the_wheel_carries_the_rooms() -> None:
     """The wheel has every room that the command needs, and configs/ where `config_path` looks for it."""
     config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     wheel = config["tool"]["hatch"]["build"]["targets"]["wheel"]
-    assert set(wheel["only-include"]) == set(ROOMS) - {"table", "benchmarks"} | {"configs"}
+    assert set(wheel["only-include"]) == set(ROOMS) - {"table"} | {"configs"}
     assert wheel["sources"] == {"configs": "spades_env/_configs"}
 
 

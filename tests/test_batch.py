@@ -1,4 +1,4 @@
-"""SpadesBatch and the random streams: a game's course depends on seed, game number and actions alone; deals are fair."""
+"""SpadesBatch and random streams: a game's course depends on seed, game number and actions alone; deals are fair."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def test_bounded_numbers_are_uniform(bound: int) -> None:
 
 def test_unit_numbers_are_uniform_in_the_half_open_interval() -> None:
     numbers = np.array([float(unit(np.uint64(7), k)) for k in range(20_000)])
-    assert 0 <= numbers.min()
+    assert numbers.min() >= 0
     assert numbers.max() < 1
     assert numbers.mean() == pytest.approx(0.5, abs=0.01)
     assert numbers.var() == pytest.approx(1 / 12, abs=0.003)

@@ -97,9 +97,7 @@ def test_groups_left_out_say_so(capsys: pytest.CaptureFixture[str], monkeypatch:
         assert found["reason"][name] == "not asked for (--only playout)"
 
 
-def test_tables_and_file(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: object
-) -> None:
+def test_tables_and_file(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
     hide(monkeypatch, "pyspiel")
     monkeypatch.setenv("COLUMNS", "200")
     path = f"{tmp_path}/bench.json"
@@ -112,9 +110,7 @@ def test_tables_and_file(
     assert "OpenSpiel is not installed" in out
 
 
-def test_seconds_of_new_processes(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_seconds_of_new_processes(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The first compilation is announced before it starts, and its parts add up."""
 
     def compile_seconds() -> dict[str, float]:

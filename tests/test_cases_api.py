@@ -237,9 +237,7 @@ def test_a07_seeds_and_global_generators() -> None:
         ({"max_deals": 100}, (10, 0), "cap"),
     ],
 )
-def test_a08_a_long_losing_match_stops(
-    rules: dict[str, Any], scores: tuple[int, int], ends_by: str
-) -> None:
+def test_a08_a_long_losing_match_stops(rules: dict[str, Any], scores: tuple[int, int], ends_by: str) -> None:
     env = spades_env.env(rules, reward="win")
     sizes = set()
     for seed in range(50 if ends_by == "win" else 8):

@@ -32,9 +32,7 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
             assert text in out
 
 
-def test_listing_imports_no_subcommand(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_listing_imports_no_subcommand(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     for name in SUBCOMMANDS:
         monkeypatch.setitem(sys.modules, f"spades_cli.{name}", None)  # an import of it would now fail
     assert run(capsys, "--help")[0] == 0
@@ -119,17 +117,13 @@ def test_errors_of_a_subcommand(
     assert err.strip().count("\n") == 0
 
 
-def test_a_foreign_package_is_named(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_foreign_package_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     foreign = types.ModuleType("agents")
     foreign.__file__ = "elsewhere/agents/__init__.py"
     monkeypatch.setitem(sys.modules, "agents", foreign)
     status, _, err = run(capsys, "evaluate")
     assert status == 1
-    assert err.startswith(
-        "spades: error: package 'agents' is not the one of spades-env but another's (elsewhere/"
-    )
+    assert err.startswith("spades: error: package 'agents' is not the one of spades-env but another's (elsewhere/")
 
 
 # ---------------------------------------------------------------- spades rules
@@ -145,9 +139,7 @@ def test_rules_table_shows_every_field(capsys: pytest.CaptureFixture[str], name:
 
 
 def test_rules_json_on_stdout_is_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run(
-        capsys, "rules", "modern", "--set", "mercy=none", "--set", "jokers=yes", "--json", "-"
-    )
+    status, out, _ = run(capsys, "rules", "modern", "--set", "mercy=none", "--set", "jokers=yes", "--json", "-")
     assert status == 0
     assert Rules.from_dict(json.loads(out)) == Rules.preset("modern", mercy=None, jokers=True)
 

@@ -24,7 +24,7 @@ def start(rules: Rules, rng: np.random.Generator) -> StateArray:
     states = np.zeros(1, STATE)
     step.new_games(states, rules_to_record(rules), int(rng.integers(2**40)), 0)
     limit = rules.bag_limit or 20
-    near = [0, rules.target - 40, rules.target - 120, -(-(rules.mercy or -300)) + 60]
+    near = [0, rules.target - 40, rules.target - 120, (rules.mercy or -300) + 60]
     for team in range(2):
         states[0]["scores"][team] = int(rng.choice(near)) + int(rng.integers(-15, 15))
         states[0]["bags"][team] = int(rng.integers(limit))
@@ -152,9 +152,7 @@ def act_and_check_voids(
         assert suits_of(int(states[0]["voids"][seat])) & there == (shown | before) & there
 
 
-def play_deal(
-    rules: Rules, rng: np.random.Generator, *, check_voids: bool = False
-) -> tuple[int, Counter[str]]:
+def play_deal(rules: Rules, rng: np.random.Generator, *, check_voids: bool = False) -> tuple[int, Counter[str]]:
     """Play one deal in both, comparing at every decision; number of decisions and the events met."""
     states = start(rules, rng)
     referee = referee_of(rules, states[0])
@@ -186,9 +184,7 @@ def play_deal(
     return decisions, events
 
 
-def run(
-    deals: int, seed: int, *, check_voids: bool = False
-) -> tuple[int, Counter[Any], Counter[Any], Counter[str]]:
+def run(deals: int, seed: int, *, check_voids: bool = False) -> tuple[int, Counter[Any], Counter[Any], Counter[str]]:
     rng = np.random.default_rng(seed)
     decisions, values, pairs, events = 0, Counter[Any](), Counter[Any](), Counter[str]()
     for _ in range(deals):

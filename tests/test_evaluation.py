@@ -28,10 +28,7 @@ from spades_env.engine.step import legal_masks
 from spades_env.rules import PRESETS, Rules
 
 ROOT = Path(__file__).resolve().parent.parent
-CASES = {
-    case["id"]: case
-    for case in json.loads((ROOT / "tests" / "data" / "cases.json").read_text(encoding="utf-8"))
-}
+CASES = {case["id"]: case for case in json.loads((ROOT / "tests" / "data" / "cases.json").read_text(encoding="utf-8"))}
 
 # --- Exactness ----------------------------------------------------------------------------------------------
 
@@ -134,9 +131,7 @@ def test_margins_are_made_of_the_log() -> None:
         assert result.margins_raw[deal] == dearer.margins_raw[deal] == sum(raw) / 2
     assert (result.log["team_of_a"] == np.repeat([0, 1], 40)).all()
     assert result.bag_price == -9
-    assert (
-        evaluate("easy", "easy", Rules(bag_penalty=50, bag_limit=5, bag_points=-1), deals=2).bag_price == -11
-    )
+    assert evaluate("easy", "easy", Rules(bag_penalty=50, bag_limit=5, bag_points=-1), deals=2).bag_price == -11
 
 
 def test_easy_beats_conservative_beats_random() -> None:
@@ -467,9 +462,7 @@ def test_tables_and_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
         (["easy"], ("'B'",)),
     ],
 )
-def test_errors_are_one_line(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], parts: tuple[str, ...]
-) -> None:
+def test_errors_are_one_line(capsys: pytest.CaptureFixture[str], arguments: list[str], parts: tuple[str, ...]) -> None:
     status, out, err = run(capsys, *arguments)
     assert status in (1, 2)
     assert out == ""

@@ -74,9 +74,7 @@ def test_a_prefix_of_any_length_is_the_live_game(rules: Any) -> None:
         cards = {"pile": start.pile} if start.rules.deal == "draft" else {"hands": start.hands}
         live = start.copy()
         while True:
-            again = Game.from_position(
-                rules, dealer=start.dealer, actions=live.action_texts, seed=seed, **cards
-            )
+            again = Game.from_position(rules, dealer=start.dealer, actions=live.action_texts, seed=seed, **cards)
             assert again == live
             assert again.legal_actions() == live.legal_actions()
             if live.deal_over:

@@ -99,9 +99,7 @@ def test_scaled_first_layer_equals_scaled_input() -> None:
 
 def test_policy_of_other_rules_is_refused() -> None:
     agent = LearnedAgent(network(PRESETS["classic"]), PRESETS["classic"])
-    agent.act(
-        some_views(PRESETS["table"]), np.arange(64, dtype=np.uint64)
-    )  # differs in target and direction alone
+    agent.act(some_views(PRESETS["table"]), np.arange(64, dtype=np.uint64))  # differs in target and direction alone
     with pytest.raises(AgentError, match="blind_nil"):
         agent.act(some_views(PRESETS["modern"]), np.arange(64, dtype=np.uint64))
 

@@ -108,9 +108,7 @@ def assert_decoded(facts: Facts, witness: Witness, seat: int) -> None:
     known = table.knows(seat)
     turn = table.seat_to_act()
     players = rules.players
-    plays = [
-        Play(card, order.index(who), k // players, k % players) for k, (who, card) in enumerate(witness.plays)
-    ]
+    plays = [Play(card, order.index(who), k // players, k % players) for k, (who, card) in enumerate(witness.plays)]
     assert facts.rules == rules
     assert set(facts.hand) == (known["hand"] or set())
     assert list(facts.plays) == plays
@@ -144,9 +142,7 @@ def test_decoder_recovers_the_facts_from_bytes_and_from_floats() -> None:
 
 
 def test_explain_says_what_is_there() -> None:
-    witness = next(
-        w for w in walk(60, seed=3) if w.table.phase() == "play" and w.table.trick and w.rules.players == 4
-    )
+    witness = next(w for w in walk(60, seed=3) if w.table.phase() == "play" and w.table.trick and w.rules.players == 4)
     seat = witness.table.seat_to_act()
     assert seat is not None
     mask = np.zeros(73, np.int8)

@@ -60,9 +60,7 @@ def their_rules(direction: str) -> Rules:
 
 
 @kernel
-def deal_with_scores(
-    states: StateArray, dealer: int, score_0: int, score_1: int, bags_0: int, bags_1: int
-) -> None:
+def deal_with_scores(states: StateArray, dealer: int, score_0: int, score_1: int, bags_0: int, bags_1: int) -> None:
     """Deal the next pack of game 0 to `dealer`'s table, with these scores and bags before the deal."""
     game = states[0]
     game["deal"] = int(game["deal"]) + 1

@@ -323,9 +323,7 @@ def test_keys_that_are_no_text_are_refused() -> None:
 def test_unknown_presets_are_named_with_a_suggestion() -> None:
     with pytest.raises(RulesError, match="preset 'clasic' does not exist: did you mean 'classic'"):
         Rules.preset("clasic")
-    with pytest.raises(
-        RulesError, match="preset 7 does not exist: one of classic, table, modern, two_player"
-    ):
+    with pytest.raises(RulesError, match="preset 7 does not exist: one of classic, table, modern, two_player"):
         Rules.from_dict({"preset": 7})
 
 

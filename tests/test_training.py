@@ -27,7 +27,7 @@ from spades_env.observation.blocks import FLAT, GAME_SIZE  # noqa: E402
 from spades_env.rules import PRESETS  # noqa: E402
 from training.buffer import Choices, DealBuffer  # noqa: E402
 from training.checkpoint import CheckpointError  # noqa: E402
-from training.config import NilConfig, TrainingConfig, TrainingConfigError, config_from, load_config  # noqa: E402
+from training.config import ExploreConfig, TrainingConfig, TrainingConfigError, config_from, load_config  # noqa: E402
 from training.diagnostics import deal_summary  # noqa: E402
 from training.losses import BID_PRIOR, exploration_weights, prior_cross_entropy  # noqa: E402
 from training.run import Interrupted, RunError, collapse_warnings, train  # noqa: E402
@@ -64,9 +64,7 @@ def collect(model: SelfPlayPPO) -> DealBuffer:
 
 def test_advantages_of_a_scripted_deal_by_hand() -> None:
     """Two columns with lambda 1/2: one of three choices, one of a single choice, worked out on paper."""
-    buffer = DealBuffer(
-        3, spaces.Box(0, 255, (2,), np.uint8), spaces.Discrete(NUM_ACTIONS), "cpu", 0.5, 1.0, 2
-    )
+    buffer = DealBuffer(3, spaces.Box(0, 255, (2,), np.uint8), spaces.Discrete(NUM_ACTIONS), "cpu", 0.5, 1.0, 2)
     none, zeros = np.zeros((2, NUM_ACTIONS), np.bool_), np.zeros((2, 2), np.uint8)
 
     def add(columns: list[int], values: list[float]) -> None:
@@ -132,7 +130,7 @@ def test_training_runs_under_every_preset(preset: str) -> None:
 
 
 def test_advantages_are_normalised_for_bids_and_plays_apart() -> None:
-    model = SelfPlayPPO(small(nil={"probability": 0.0}))
+    model = SelfPlayPPO(small(explore={"nil": 0.0, "higher": 0.0}))
     buffer = collect(model)
     rows = buffer.rows()
     advantages, bids = buffer.normalised_advantages(rows), buffer.is_bid.reshape(-1)[rows]
@@ -163,11 +161,23 @@ def choices(**changes: Any) -> Choices:
     return Choices(**(base | changes))
 
 
-def test_a_failed_forced_nil_counts_only_where_nil_is_alive() -> None:
-    nil = NilConfig(weight=0.5, floor=0.02)
-    assert exploration_weights(choices(), nil).tolist() == [0.0, 0.5, 1.0]
+def test_a_bad_explored_bid_counts_only_where_it_is_alive() -> None:
+    explore = ExploreConfig(weight=0.5, floor=0.02)
+    assert exploration_weights(choices(), explore).tolist() == [0.0, 0.5, 1.0]
     lucky = choices(advantages=torch.tensor([1.0, 1.0, 1.0]))
-    assert exploration_weights(lucky, nil).tolist() == [0.5, 0.5, 1.0]
+    assert exploration_weights(lucky, explore).tolist() == [0.5, 0.5, 1.0]
+
+
+def test_exploration_raises_bids_and_tries_nil_for_one() -> None:
+    model = SelfPlayPPO(small(explore={"nil": 1.0, "higher": 1.0, "until": 1.0}))
+    masks = np.ones((6, NUM_ACTIONS), np.bool_)
+    masks[5, NIL] = False
+    actions = np.array([NIL + 1, NIL + 4, NIL, NIL + 13, 7, NIL + 1])
+    explored = model._explore(actions, masks, np.arange(6, dtype=np.uint64))
+    assert actions.tolist() == [NIL, NIL + 5, NIL, NIL + 13, 7, NIL + 2]
+    assert explored.tolist() == [True, True, False, False, False, True]
+    masks[1, NIL + 5] = False
+    assert not model._explore(np.array([NIL + 4]), masks[1:2], np.arange(1, dtype=np.uint64)).any()
 
 
 def test_bid_prior_heeds_the_mask_and_ignores_plays() -> None:
@@ -203,9 +213,7 @@ def test_forced_actions_are_never_choices() -> None:
     forced = 0
     while not step.is_over(states, 0):
         legal = legal_action_list(states, 0)
-        only = int(
-            only_action.py_func(states[0]) if hasattr(only_action, "py_func") else only_action(states[0])
-        )
+        only = int(only_action.py_func(states[0]) if hasattr(only_action, "py_func") else only_action(states[0]))
         assert only == (legal[0] if len(legal) == 1 else -1)
         forced += only >= 0
         step.apply(states, 0, int(rng.choice(legal)))
@@ -256,7 +264,7 @@ def test_an_interrupted_run_resumes_to_the_same_weights(tmp_path: Path) -> None:
 
 def test_resume_refuses_what_does_not_fit(tmp_path: Path) -> None:
     train(small(), tmp_path)
-    for changed in (small(seed=2), small(rules="table"), small(deals=32), small(nil={"weight": 0.1})):
+    for changed in (small(seed=2), small(rules="table"), small(deals=32), small(explore={"weight": 0.1})):
         with pytest.raises(CheckpointError, match="the configuration says"):
             train(changed, tmp_path, resume=True)
     path = tmp_path / "selfplay" / "checkpoint.safetensors"
@@ -300,7 +308,7 @@ def test_two_runs_in_one_folder_are_refused(tmp_path: Path) -> None:
         ("network: {precision: int8}", "network.precision is 'int8'"),
         ("rules: chess", "chess"),
         ("rules: {preset: classic, targt: 5}", "targt"),
-        ("nil: {probability: 1.5}", "nil.probability is 1.5"),
+        ("explore: {nil: 1.5}", "explore.nil is 1.5"),
         ("evaluation: {opponents: []}", "evaluation.opponents"),
     ],
 )

@@ -83,9 +83,7 @@ def _check_header(path: Path, header: Any, model: SelfPlayPPO) -> None:
     for name, value in wanted.items():
         found = header.get(name) if isinstance(header, dict) else None
         if found != value:
-            raise CheckpointError(
-                f"checkpoint {str(path)!r}: {name} is {found!r}; this version resumes {value!r}"
-            )
+            raise CheckpointError(f"checkpoint {str(path)!r}: {name} is {found!r}; this version resumes {value!r}")
     for name, value in _fixed(model.config).items():
         if header["config"].get(name) != value:
             raise CheckpointError(

@@ -26,9 +26,7 @@ class Section(BaseModel):
 class NetworkConfig(Section):
     """The policy network."""
 
-    hidden: list[int] = Field(
-        [256, 256], min_length=1, max_length=8, description="widths of the shared trunk's layers"
-    )
+    hidden: list[int] = Field([256, 256], min_length=1, max_length=8, description="widths of the shared trunk's layers")
     precision: Literal["auto", "float32", "bfloat16"] = Field(
         "auto", description="of the trunk's products; auto: bfloat16 where the CPU has it in hardware"
     )
@@ -46,44 +44,32 @@ class PPOConfig(Section):
 
     games: int = Field(512, ge=1, le=65536, description="deals played in lock-step for every update")
     learning_rate: float = Field(1e-3, gt=0, le=1, description="of Adam at the start")
-    final_rate: float = Field(
-        0.1, ge=0, le=1, description="learning rate at the end, as a share of the start's"
-    )
+    final_rate: float = Field(0.1, ge=0, le=1, description="learning rate at the end, as a share of the start's")
     epochs: int = Field(2, ge=1, le=100, description="passes over each collection")
     minibatch: int = Field(1024, ge=1, description="decisions in a gradient step")
     clip: float = Field(0.2, gt=0, lt=1, description="clip range of the probability ratio")
-    gae_lambda: float = Field(
-        0.95, ge=0, le=1, description="lambda of generalised advantage estimation, gamma is 1"
-    )
+    gae_lambda: float = Field(0.95, ge=0, le=1, description="lambda of generalised advantage estimation, gamma is 1")
     value_weight: float = Field(0.5, ge=0, description="weight of the value error")
     bid_weight: float = Field(2.0, gt=0, description="weight of a bid in the loss; a play has 1")
     play_entropy: float = Field(0.01, ge=0, description="weight of the entropy of plays at the start")
     bid_entropy: float = Field(0.02, ge=0, description="weight of the entropy of bids at the start")
-    final_entropy: float = Field(
-        0.1, ge=0, le=1, description="entropy weights at the end, as a share of the start's"
-    )
+    final_entropy: float = Field(0.1, ge=0, le=1, description="entropy weights at the end, as a share of the start's")
     max_grad_norm: float = Field(0.5, gt=0, description="gradients are scaled down to this norm")
 
 
-class NilConfig(Section):
-    """Keeps rare bids alive: without it plain PPO gives up nil within a minute and never finds it again.
+class ExploreConfig(Section):
+    """Keeps rare bids alive: plain PPO gives up nil within a minute, high bids later, and never finds them again.
 
-    Nothing is assumed about hands: nil is tried in place of a bid of 1, that is where the policy sees a weak hand.
+    Nothing is assumed about hands: nil is tried in place of a bid of 1, where the policy itself sees a weak hand,
+    and one trick more in place of any bid.
     """
 
-    probability: float = Field(0.2, ge=0, le=1, description="chance at the start to bid nil in place of 1")
-    until: float = Field(
-        0.9, gt=0, le=1, description="share of training at which that chance has fallen to 0"
-    )
-    weight: float = Field(
-        1.0, ge=0, description="weight of such a bid in the loss, as a share of an ordinary bid's"
-    )
-    floor: float = Field(
-        0.03, ge=0, lt=1, description="a bad such bid does not count where nil is less likely than this"
-    )
-    prior_weight: float = Field(
-        0.01, ge=0, description="weight of the cross-entropy to a fixed spread of bids"
-    )
+    nil: float = Field(0.2, ge=0, le=1, description="chance at the start to bid nil in place of 1")
+    higher: float = Field(0.04, ge=0, le=1, description="chance at the start to bid one more")
+    until: float = Field(0.9, gt=0, le=1, description="share of training at which those chances have fallen to 0")
+    weight: float = Field(1.0, ge=0, description="weight of such a bid in the loss, as a share of an ordinary bid's")
+    floor: float = Field(0.03, ge=0, lt=1, description="a bad such bid counts only where it is at least this likely")
+    prior_weight: float = Field(0.01, ge=0, description="weight of the cross-entropy to a fixed spread of bids")
 
 
 class EvaluationConfig(Section):
@@ -96,20 +82,14 @@ class EvaluationConfig(Section):
     final_opponents: list[str] = Field(
         ["random", "conservative", "easy"], min_length=1, description="agents, at the end"
     )
-    seed: int = Field(
-        20_000, ge=0, lt=2**32, description="of the evaluation deals, which training never sees"
-    )
+    seed: int = Field(20_000, ge=0, lt=2**32, description="of the evaluation deals, which training never sees")
 
 
 class TrainingConfig(Section):
     """A self-play run: one policy plays all seats and learns from each seat's own trajectory."""
 
-    name: str = Field(
-        "selfplay", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", description="folder below runs/"
-    )
-    seed: int = Field(
-        1, ge=0, lt=2**32, description="decides deals, choices, initial weights and minibatches"
-    )
+    name: str = Field("selfplay", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", description="folder below runs/")
+    seed: int = Field(1, ge=0, lt=2**32, description="decides deals, choices, initial weights and minibatches")
     rules: str | dict[str, Any] = Field("classic", description="preset, YAML file, or fields over a preset")
     deals: int = Field(400_000, ge=1, description="deals to learn from")
     bag_price: float | None = Field(
@@ -120,7 +100,7 @@ class TrainingConfig(Section):
     checkpoint_every: float = Field(0.02, gt=0, le=1, description="share of training between checkpoints")
     network: NetworkConfig = NetworkConfig()
     ppo: PPOConfig = PPOConfig()
-    nil: NilConfig = NilConfig()
+    explore: ExploreConfig = ExploreConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
 
     def rule_set(self) -> Rules:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from spades_env.actions import FIRST_BID
 from training.buffer import Choices
-from training.config import NilConfig, PPOConfig
+from training.config import ExploreConfig, PPOConfig
 
 BID_PRIOR = (0.06, 0.12, 0.20, 0.22, 0.16, 0.10, 0.06, 0.03, 0.02, 0.01, 0.005, 0.005, 0.005, 0.005)
 """A rough spread of bids 0 (nil) to 13; only its tails matter, they must not die out."""
@@ -32,7 +32,7 @@ class Loss:
 
 
 def minibatch_loss(
-    logits: Tensor, values: Tensor, choices: Choices, ppo: PPOConfig, nil: NilConfig, now: Coefficients
+    logits: Tensor, values: Tensor, choices: Choices, ppo: PPOConfig, explore: ExploreConfig, now: Coefficients
 ) -> Loss:
     """Loss of `choices` under the policy's masked `logits` (B, 73) and `values` (B,)."""
     log_probs = torch.log_softmax(logits, dim=1)
@@ -44,16 +44,11 @@ def minibatch_loss(
 
     weights = torch.where(choices.is_bid, ppo.bid_weight, 1.0)
     entropy_weights = torch.where(choices.is_bid, now.bid_entropy * ppo.bid_weight, now.play_entropy)
-    policy_loss = -(weights * exploration_weights(choices, nil) * surrogate).mean()
+    policy_loss = -(weights * exploration_weights(choices, explore) * surrogate).mean()
     value_loss = (weights * (values - choices.returns) ** 2).mean()
     entropy_bonus = (entropy_weights * entropy).mean()
     prior = prior_cross_entropy(log_probs, choices)
-    total = (
-        policy_loss
-        + ppo.value_weight * value_loss
-        - entropy_bonus
-        + nil.prior_weight * ppo.bid_weight * prior
-    )
+    total = policy_loss + ppo.value_weight * value_loss - entropy_bonus + explore.prior_weight * ppo.bid_weight * prior
     with torch.no_grad():
         log_ratio = chosen - choices.old_log_prob
         parts = {
@@ -67,10 +62,10 @@ def minibatch_loss(
     return Loss(total, parts)
 
 
-def exploration_weights(choices: Choices, nil: NilConfig) -> Tensor:
-    """1 for choices of the policy's own; forced nils count less, and a bad one not at all where nil is dying out."""
-    bad_luck = (choices.advantages < 0) & (choices.old_log_prob.exp() < nil.floor)
-    forced = torch.where(bad_luck, 0.0, nil.weight)
+def exploration_weights(choices: Choices, explore: ExploreConfig) -> Tensor:
+    """1 for the policy's own choices; explored bids have another weight, and a bad one none where it is dying out."""
+    bad_luck = (choices.advantages < 0) & (choices.old_log_prob.exp() < explore.floor)
+    forced = torch.where(bad_luck, 0.0, explore.weight)
     return torch.where(choices.explored, forced, 1.0)
 
 

@@ -65,9 +65,7 @@ def _plot(path: Path, history: History) -> None:
     temporary.replace(path)
 
 
-def _markdown(
-    config: TrainingConfig, history: History, final: dict[str, Any], results: dict[str, Any]
-) -> str:
+def _markdown(config: TrainingConfig, history: History, final: dict[str, Any], results: dict[str, Any]) -> str:
     rates = final["speed"]
     parts = [
         f"# Self-play run `{config.name}`",
@@ -89,8 +87,7 @@ def _markdown(
         f"{rates['rest_share']:.1%}.",
         "## Again",
         "```\nspades train config.yaml --set name=again\n```",
-        "Versions: "
-        + ", ".join(f"{name} {version}" for name, version in results["versions"].items() if version),
+        "Versions: " + ", ".join(f"{name} {version}" for name, version in results["versions"].items() if version),
         "```yaml\n" + yaml.safe_dump(config.model_dump(), sort_keys=False) + "```",
     ]
     return "\n\n".join(parts) + "\n"

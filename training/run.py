@@ -56,14 +56,12 @@ def train(
     """
     folder = runs / config.name
     checkpoint = folder / CHECKPOINT_FILE
-    if checkpoint.exists() and not resume:
-        raise RunError(
-            f"{folder} holds a run already: --resume goes on with it, --set name=... starts another"
-        )
     if resume and not checkpoint.exists():
         raise RunError(f"{folder} has no {CHECKPOINT_FILE} to resume from")
     folder.mkdir(parents=True, exist_ok=True)
     with _locked(folder):
+        if checkpoint.exists() and not resume:
+            raise RunError(f"{folder} holds a run already: --resume goes on with it, --set name=... starts another")
         torch.set_num_threads(config.threads or _cores())
         model = SelfPlayPPO(config)
         history = load_checkpoint(checkpoint, model) if resume else []
@@ -76,9 +74,7 @@ def train(
                 model.learn(left, callback=keeper, log_interval=LOG_EVERY, reset_num_timesteps=False)
             keeper.after_training()
         if keeper.stopped:
-            raise Interrupted(
-                f"stopped after {model.num_timesteps:,} of {config.deals:,} deals; --resume goes on"
-            )
+            raise Interrupted(f"stopped after {model.num_timesteps:,} of {config.deals:,} deals; --resume goes on")
         save_policy(folder / POLICY_FILE, model)
         return write_report(folder, config, history, final_results(model, folder))
 

@@ -40,9 +40,7 @@ class SeatVecEnv(VecEnv):
         self.games = games
         self.bag_price = default_bag_price(rules) if bag_price is None else bag_price
         # Evaluation numbers its deals under the plain seed; a seed of its own keeps training off those deals.
-        self._deal_seed = int(
-            np.random.SeedSequence([seed, 0x5EA75]).generate_state(1, np.uint64)[0] >> np.uint64(1)
-        )
+        self._deal_seed = int(np.random.SeedSequence([seed, 0x5EA75]).generate_state(1, np.uint64)[0] >> np.uint64(1))
         self._record = rules_to_record(rules)
         self.states = np.zeros(games, STATE)
         self._waiting = np.zeros(games, np.int64)

@@ -23,10 +23,10 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from agents.learned.network import has_fast_bfloat16
 from agents.learned.sampling import sample_rows, uniforms
-from spades_env.actions import FIRST_BID, NIL
+from spades_env.actions import NIL
 from training.buffer import DealBuffer
 from training.config import TrainingConfig
-from training.diagnostics import deal_summary
+from training.diagnostics import MOST_BID, deal_summary
 from training.losses import Coefficients, minibatch_loss
 from training.policy import SeatPolicy
 from training.seats import SeatVecEnv, most_choices
@@ -126,26 +126,29 @@ class SelfPlayPPO(MaskablePPO):
         actions = np.empty(len(games), np.int64)
         sample_rows(log_probs.exp().numpy(), keys, actions)
         explored = self._explore(actions, masks, keys)
-        actions[explored] = NIL
         chosen = log_probs.gather(1, torch.from_numpy(actions)[:, None]).squeeze(1).numpy()
-        buffer.add_choices(
-            columns, observations, masks, actions, chosen, values.cpu().numpy(), is_bid, explored
-        )
+        buffer.add_choices(columns, observations, masks, actions, chosen, values.cpu().numpy(), is_bid, explored)
         with self.timed("engine"):
             env.choose(games, actions)
 
     def _explore(
         self, actions: npt.NDArray[np.int64], masks: npt.NDArray[np.bool_], keys: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.bool_]:
-        """Which bids of 1 are replaced by nil, so that nil goes on being tried on weak hands (see `NilConfig`)."""
-        nil = self.config.nil
-        chance = nil.probability * max(0.0, 1 - self.progress / nil.until)
-        weak = (actions == FIRST_BID + 1) & masks[:, NIL]
-        if chance <= 0 or not weak.any():
+        """Replace some of the bids in `actions` by rarer ones (see `ExploreConfig`); which were replaced."""
+        explore = self.config.explore
+        share = max(0.0, 1 - self.progress / explore.until)
+        bids = (actions > NIL) & (actions < NIL + MOST_BID)
+        if share <= 0 or not bids.any():
             return np.zeros(len(keys), np.bool_)
-        luck = np.empty(len(keys), np.float64)
-        uniforms(keys, 1, luck)
-        return np.asarray(weak & (luck < chance))
+        luck = np.empty((2, len(keys)), np.float64)
+        uniforms(keys, 1, luck[0])
+        uniforms(keys, 2, luck[1])
+        to_nil = (actions == NIL + 1) & masks[:, NIL] & (luck[0] < explore.nil * share)
+        higher = bids & ~to_nil & (luck[1] < explore.higher * share)
+        higher &= masks[np.arange(len(actions)), np.where(bids, actions + 1, NIL)]
+        actions[to_nil] = NIL
+        actions[higher] += 1
+        return np.asarray(to_nil | higher)
 
     def train(self) -> None:
         """`epochs` passes over the choices of the last collection."""
@@ -169,11 +172,9 @@ class SelfPlayPPO(MaskablePPO):
 
     def _gradient_step(self, choices: Any, now: Coefficients) -> dict[str, torch.Tensor]:
         logits, values = self.policy.logits_and_values(choices.observations, choices.masks)
-        loss = minibatch_loss(logits, values, choices, self.config.ppo, self.config.nil, now)
+        loss = minibatch_loss(logits, values, choices, self.config.ppo, self.config.explore, now)
         if not torch.isfinite(loss.total):
-            raise FloatingPointError(
-                f"the loss is {float(loss.total.detach())} after {self.num_timesteps} deals"
-            )
+            raise FloatingPointError(f"the loss is {float(loss.total.detach())} after {self.num_timesteps} deals")
         self.policy.optimizer.zero_grad()
         loss.total.backward()
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.config.ppo.max_grad_norm)

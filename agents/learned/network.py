@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -41,7 +42,7 @@ class Trunk(nn.Module):
         sizes = [n_inputs, *hidden]
         self.n_inputs = n_inputs
         self.hidden = tuple(hidden)
-        self.layers = nn.ModuleList(nn.Linear(a, b) for a, b in zip(sizes[:-1], sizes[1:], strict=True))
+        self.layers = nn.ModuleList(nn.Linear(a, b) for a, b in pairwise(sizes))
         self.dtype = torch.bfloat16 if precision == "bfloat16" else torch.float32
         self.register_buffer("scales", torch.from_numpy(FLAT_SCALES[:n_inputs].copy()), persistent=False)
         for layer in self.linear_layers():

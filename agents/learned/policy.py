@@ -28,9 +28,7 @@ _SHARED_FIELDS = [name for name in RULES.names or () if name not in MATCH_FIELDS
 class LearnedAgent:
     """Plays the action of highest probability (`sample=False`) or draws one with the decision's key."""
 
-    def __init__(
-        self, network: PolicyNetwork, rules: Rules, *, name: str = "policy", sample: bool = False
-    ) -> None:
+    def __init__(self, network: PolicyNetwork, rules: Rules, *, name: str = "policy", sample: bool = False) -> None:
         self.name = name
         self.network = network.eval()
         self.rules = rules

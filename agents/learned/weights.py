@@ -103,9 +103,7 @@ def _description(file: Path, header: dict[str, Any]) -> Description:
             f"policy {str(file)!r}: hidden is {hidden!r}; allowed: 1 to {MAX_LAYERS} widths of 1 to {MAX_WIDTH}"
         )
     if precision not in PRECISIONS or not isinstance(trained, dict):
-        raise AgentError(
-            f"policy {str(file)!r}: precision is {precision!r}; allowed: {', '.join(PRECISIONS)}"
-        )
+        raise AgentError(f"policy {str(file)!r}: precision is {precision!r}; allowed: {', '.join(PRECISIONS)}")
     try:
         rules = Rules.from_dict(dict(header.get("rules") or {}))
     except (RulesError, TypeError) as error:

@@ -20,7 +20,7 @@ assert _SUIT_MASKS[3] == _PLAIN_SPADES | (3 << 52)
 
 @kernel
 def deck_mask(rules: np.void) -> int:
-    """The cards of the pack under a ``RULES`` record: 52, jokers in (R2), or the small deck's highest suits and ranks."""
+    """The pack under a ``RULES`` record: 52 cards, with jokers (R2), or the small deck's highest suits and ranks."""
     if int(rules["jokers"]) == 1:
         return JOKER_DECK
     suits, ranks = int(rules["suits"]), int(rules["ranks"])
@@ -109,9 +109,7 @@ def open_deal(game: np.void) -> None:
     if int(rules["draft"]) == 1:
         game["looked"][0] = 1
         game["looked"][1] = 1
-        ask_for_draft(
-            game, int(game["dealer"])
-        )  # R27: the dealer draws first, the other bids and leads first
+        ask_for_draft(game, int(game["dealer"]))  # R27: the dealer draws first, the other bids and leads first
         return
     for seat in range(int(rules["players"])):
         game["looked"][seat] = 0 if may_bid_blind(game, seat) else 1

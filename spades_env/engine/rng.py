@@ -1,7 +1,7 @@
-"""Counter-based random numbers: the n-th number of a stream is a function of (key, n), so nothing has a position to lose.
+"""Counter-based random numbers: the n-th number of a stream is a function of (key, n); nothing has a position to lose.
 
 A key is a hash of what the numbers are for: (seed, game) name a game; match, deal and purpose are hashed on top. The
-mixing function is the finalizer of SplitMix64 (Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators").
+mixing function is the finalizer of SplitMix64 (Steele, Lea and Flood 2014).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def draw(key: np.uint64, n: int) -> np.uint64:
 
 @inline_kernel
 def below(key: np.uint64, n: int, bound: int) -> int:
-    """The `n`-th number of stream `key` as a uniform integer in [0, bound), exactly uniform (Lemire 2019, rejection)."""
+    """The `n`-th number of stream `key` as a integer in [0, bound), exactly uniform (Lemire 2019)."""
     limit = np.uint64(bound)
     word = draw(key, n)
     product = (word & _LOW_32) * limit

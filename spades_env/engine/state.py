@@ -1,8 +1,8 @@
 """The layout of everything the engine knows: ``RULES``, ``RESULT`` and ``STATE`` as aligned NumPy record dtypes.
 
 One game is one ``STATE`` record (the rules are inside it), N games are an array, a checkpoint is its bytes. Lists of
-four are by seat (0-3 clockwise), lists of two by team (seat % 2). Padding is explicit: field sizes sum to itemsize. Small
-integers are signed, because Numba turns int(uint8) into uint64, which mixes with int64 to float64.
+four are by seat (0-3 clockwise), lists of two by team (seat % 2). Padding is explicit: field sizes sum to itemsize.
+Small integers are signed, because Numba turns int(uint8) into uint64, which mixes with int64 to float64.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def random_action(game: np.void, key: np.uint64, n: int) -> int:
 
 @kernel
 def new_games(states: StateArray, rules: StateArray, seed: int, first_game: int) -> None:
-    """Start match 0 in every record of `states`; games are numbered from `first_game`, `rules` has shape (1,) or (n,)."""
+    """Start match 0 in every record; games are numbered from `first_game`, `rules` has shape (1,) or (n,)."""
     for i in range(states.shape[0]):
         game = states[i]
         game["rules"] = rules[i % rules.shape[0]]

@@ -264,9 +264,7 @@ class SpadesAECEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]
     def _clear_infos(self) -> None:
         """An empty mask and nothing else in the info of every agent."""
         self._masks = {agent: np.zeros(NUM_ACTIONS, np.int8) for agent in self.possible_agents}
-        self.infos: dict[str, dict[str, Any]] = {
-            agent: {"action_mask": self._masks[agent]} for agent in self.agents
-        }
+        self.infos: dict[str, dict[str, Any]] = {agent: {"action_mask": self._masks[agent]} for agent in self.agents}
 
     def _show_mask(self, agent: str, mask: npt.NDArray[np.int8]) -> None:
         # Fresh arrays and dictionaries, so that what a learner has stored stays as it was.

@@ -88,9 +88,7 @@ class Game(Facts):
         """
         if hands is None and pile is None:
             raise PositionError("hands and pile are missing; allowed: hands if dealt, the pile if drafted")
-        game = cls(
-            rules, seed=seed, deal=deal, dealer=dealer, scores=scores, bags=bags, hands=hands, pile=pile
-        )
+        game = cls(rules, seed=seed, deal=deal, dealer=dealer, scores=scores, bags=bags, hands=hands, pile=pile)
         for index, action in enumerate(actions):
             try:
                 game.apply(action)

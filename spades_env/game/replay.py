@@ -235,9 +235,7 @@ class _Table:
         if self._int("first_play") == 0:
             return
         others = [seat for seat in range(self.rules.players) if seat != self.seat]
-        left = {
-            seat: self.rules.hand_size - int(self.states["played"][0, seat]).bit_count() for seat in others
-        }
+        left = {seat: self.rules.hand_size - int(self.states["played"][0, seat]).bit_count() for seat in others}
         for size in range(1, len(others) + 1):
             for group in combinations(others, size):
                 union = 0
