@@ -230,7 +230,7 @@ def draft_blocks(witness: Witness, seat: int) -> dict[str, list[int]]:
         "rejected": bits(known["rejected"]),
         "thrown": bits(known["thrown"]),
         "exchanged": [len(table.thrown[seat]), len(table.thrown[1 - seat])],
-        "kept": [int(flag) for row in kept for flag in row[:13]],
+        "kept": [int(row[k]) for k in range(13) for row in kept],
         "pile_left": [len(table.pile)],
     }
 

@@ -109,6 +109,18 @@ def test_an_illegal_action_is_named_and_changes_nothing() -> None:
     assert batch.states.tobytes() == before
 
 
+def test_masks_are_written_into_a_fitting_array_and_no_other() -> None:
+    batch = SpadesBatch(3, seed=1)
+    out = np.zeros((3, 73), np.int8)
+    assert batch.action_masks(out) is out
+    assert [list(np.flatnonzero(row)) for row in out] == [legal_action_list(batch.states, i) for i in range(3)]
+    frozen = np.zeros((3, 73), np.int8)
+    frozen.flags.writeable = False
+    for bad in (np.zeros((2, 73), np.int8), np.zeros((3, 73), np.bool_), np.zeros((73, 3), np.int8).T, frozen):
+        with pytest.raises(ValueError, match="out is"):
+            batch.action_masks(bad)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

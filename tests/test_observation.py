@@ -188,7 +188,6 @@ def test_batch_single_view_and_float_forms_agree(name: str) -> None:
     floats, floats_by_view = np.empty((n, FLAT_SIZE), np.float32), np.empty((n, FLAT_SIZE), np.float32)
     views = empty_views(n)
     for k in range(90):
-        # Games drift apart, since every third of them pauses now and then.
         batch.step(batch.sample_actions(9, k))
         if k % 7:
             continue
@@ -202,6 +201,30 @@ def test_batch_single_view_and_float_forms_agree(name: str) -> None:
         assert (floats == rows * FLAT_SCALES).all()
         for i in range(n):
             assert (row_of(batch.states, int(batch.turn[i]), i) == rows[i]).all()
+
+
+def test_an_array_that_is_too_small_is_refused() -> None:
+    states, views = SpadesBatch(3).states, empty_views(3)
+    for size, dtype, encode, what in (
+        (FLAT_SIZE, np.uint8, observe_to_act, states),
+        (FLAT_SIZE, np.float32, observe_to_act_float32, states),
+        (FLAT_SIZE, np.uint8, encode_views, views),
+        (FLAT_SIZE, np.float32, encode_views_float32, views),
+        (STATE_SIZE, np.uint8, encode_states_to_act, states),
+        (STATE_SIZE, np.float32, encode_states_to_act_float32, states),
+    ):
+        with pytest.raises(ValueError, match="fewer rows"):
+            encode(what, np.zeros((2, size), dtype))
+        with pytest.raises(ValueError, match="wrong length"):
+            encode(what, np.zeros((3, size - 1), dtype))
+    for size, dtype, encode_one in (
+        (FLAT_SIZE, np.uint8, observe_seat),
+        (FLAT_SIZE, np.float32, observe_seat_float32),
+        (STATE_SIZE, np.uint8, encode_state),
+        (STATE_SIZE, np.float32, encode_state_float32),
+    ):
+        with pytest.raises(ValueError, match="wrong length"):
+            encode_one(states, 0, 0, np.zeros(size - 1, dtype))
 
 
 def test_observing_changes_nothing() -> None:

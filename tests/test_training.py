@@ -130,7 +130,7 @@ def test_training_runs_under_every_preset(preset: str) -> None:
 
 
 def test_advantages_are_normalised_for_bids_and_plays_apart() -> None:
-    model = SelfPlayPPO(small(explore={"nil": 0.0, "higher": 0.0}))
+    model = SelfPlayPPO(small(explore={"nil": 0.0}))
     buffer = collect(model)
     rows = buffer.rows()
     advantages, bids = buffer.normalised_advantages(rows), buffer.is_bid.reshape(-1)[rows]
@@ -168,16 +168,14 @@ def test_a_bad_explored_bid_counts_only_where_it_is_alive() -> None:
     assert exploration_weights(lucky, explore).tolist() == [0.5, 0.5, 1.0]
 
 
-def test_exploration_raises_bids_and_tries_nil_for_one() -> None:
-    model = SelfPlayPPO(small(explore={"nil": 1.0, "higher": 1.0, "until": 1.0}))
-    masks = np.ones((6, NUM_ACTIONS), np.bool_)
-    masks[5, NIL] = False
-    actions = np.array([NIL + 1, NIL + 4, NIL, NIL + 13, 7, NIL + 1])
-    explored = model._explore(actions, masks, np.arange(6, dtype=np.uint64))
-    assert actions.tolist() == [NIL, NIL + 5, NIL, NIL + 13, 7, NIL + 2]
-    assert explored.tolist() == [True, True, False, False, False, True]
-    masks[1, NIL + 5] = False
-    assert not model._explore(np.array([NIL + 4]), masks[1:2], np.arange(1, dtype=np.uint64)).any()
+def test_exploration_tries_nil_for_a_bid_of_one_where_it_is_legal() -> None:
+    model = SelfPlayPPO(small(explore={"nil": 1.0, "until": 1.0}))
+    masks = np.ones((5, NUM_ACTIONS), np.bool_)
+    masks[4, NIL] = False
+    actions = np.array([NIL + 1, NIL + 4, NIL, 7, NIL + 1])
+    explored = model._explore(actions, masks, np.arange(5, dtype=np.uint64))
+    assert actions.tolist() == [NIL, NIL + 4, NIL, 7, NIL + 1]
+    assert explored.tolist() == [True, False, False, False, False]
 
 
 def test_bid_prior_heeds_the_mask_and_ignores_plays() -> None:

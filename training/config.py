@@ -58,15 +58,13 @@ class PPOConfig(Section):
 
 
 class ExploreConfig(Section):
-    """Keeps rare bids alive: plain PPO gives up nil within a minute, high bids later, and never finds them again.
+    """Keeps nil alive: plain PPO gives it up within a minute and never finds it again.
 
-    Nothing is assumed about hands: nil is tried in place of a bid of 1, where the policy itself sees a weak hand,
-    and one trick more in place of any bid.
+    Nothing is assumed about hands: nil is tried in place of a bid of 1, where the policy itself sees a weak hand.
     """
 
-    nil: float = Field(0.2, ge=0, le=1, description="chance at the start to bid nil in place of 1")
-    higher: float = Field(0.04, ge=0, le=1, description="chance at the start to bid one more")
-    until: float = Field(0.9, gt=0, le=1, description="share of training at which those chances have fallen to 0")
+    nil: float = Field(0.3, ge=0, le=1, description="chance at the start to bid nil in place of 1")
+    until: float = Field(0.9, gt=0, le=1, description="share of training at which that chance has fallen to 0")
     weight: float = Field(1.0, ge=0, description="weight of such a bid in the loss, as a share of an ordinary bid's")
     floor: float = Field(0.03, ge=0, lt=1, description="a bad such bid counts only where it is at least this likely")
     prior_weight: float = Field(0.01, ge=0, description="weight of the cross-entropy to a fixed spread of bids")
@@ -91,7 +89,7 @@ class TrainingConfig(Section):
     name: str = Field("selfplay", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", description="folder below runs/")
     seed: int = Field(1, ge=0, lt=2**32, description="decides deals, choices, initial weights and minibatches")
     rules: str | dict[str, Any] = Field("classic", description="preset, YAML file, or fields over a preset")
-    deals: int = Field(400_000, ge=1, description="deals to learn from")
+    deals: int = Field(450_000, ge=1, description="deals to learn from")
     bag_price: float | None = Field(
         None, ge=-100, le=100, description="points of a bag; none: derived from the rules, -9"
     )

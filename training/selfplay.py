@@ -26,7 +26,7 @@ from agents.learned.sampling import sample_rows, uniforms
 from spades_env.actions import NIL
 from training.buffer import DealBuffer
 from training.config import TrainingConfig
-from training.diagnostics import MOST_BID, deal_summary
+from training.diagnostics import deal_summary
 from training.losses import Coefficients, minibatch_loss
 from training.policy import SeatPolicy
 from training.seats import SeatVecEnv, most_choices
@@ -134,21 +134,17 @@ class SelfPlayPPO(MaskablePPO):
     def _explore(
         self, actions: npt.NDArray[np.int64], masks: npt.NDArray[np.bool_], keys: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.bool_]:
-        """Replace some of the bids in `actions` by rarer ones (see `ExploreConfig`); which were replaced."""
+        """Replace some bids of 1 in `actions` by nil (see `ExploreConfig`); which were replaced."""
         explore = self.config.explore
-        share = max(0.0, 1 - self.progress / explore.until)
-        bids = (actions > NIL) & (actions < NIL + MOST_BID)
-        if share <= 0 or not bids.any():
+        chance = explore.nil * max(0.0, 1 - self.progress / explore.until)
+        weak = (actions == NIL + 1) & masks[:, NIL]
+        if chance <= 0 or not weak.any():
             return np.zeros(len(keys), np.bool_)
-        luck = np.empty((2, len(keys)), np.float64)
-        uniforms(keys, 1, luck[0])
-        uniforms(keys, 2, luck[1])
-        to_nil = (actions == NIL + 1) & masks[:, NIL] & (luck[0] < explore.nil * share)
-        higher = bids & ~to_nil & (luck[1] < explore.higher * share)
-        higher &= masks[np.arange(len(actions)), np.where(bids, actions + 1, NIL)]
-        actions[to_nil] = NIL
-        actions[higher] += 1
-        return np.asarray(to_nil | higher)
+        luck = np.empty(len(keys), np.float64)
+        uniforms(keys, 1, luck)
+        explored = weak & (luck < chance)
+        actions[explored] = NIL
+        return np.asarray(explored)
 
     def train(self) -> None:
         """`epochs` passes over the choices of the last collection."""

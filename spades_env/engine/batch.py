@@ -196,8 +196,11 @@ class SpadesBatch:
 
     def action_masks(self, out: npt.NDArray[np.int8] | None = None) -> npt.NDArray[np.int8]:
         """Masks of the seats to act, int8 of shape (n, 73), written into `out` if given."""
+        shape = (len(self), NUM_ACTIONS)
         if out is None:
-            out = np.empty((len(self), NUM_ACTIONS), np.int8)
+            out = np.empty(shape, np.int8)
+        elif out.shape != shape or out.dtype != np.int8 or not (out.flags.c_contiguous and out.flags.writeable):
+            raise ValueError(f"out is {out.dtype} {out.shape}; allowed: writeable contiguous int8 of shape {shape}")
         write_action_masks(self.states, out)
         return out
 

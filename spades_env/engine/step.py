@@ -38,8 +38,10 @@ from spades_env.engine.state import (
     PHASE_PLAY,
     StateArray,
 )
+from spades_env.engine.write import write_bits
 
 NUM_ACTIONS = 73
+NUM_CALLS = NUM_ACTIONS - NUM_CARDS
 
 
 @inline_kernel
@@ -108,10 +110,8 @@ def go_on(game: np.void) -> None:
 @kernel
 def write_action_mask(cards: int, calls: int, out: np.ndarray) -> None:
     """Spread `legal_parts` over `out`, int8 of shape (73,): 1 = legal."""
-    for action in range(NUM_CARDS):
-        out[action] = (cards >> action) & 1
-    for call in range(NUM_ACTIONS - NUM_CARDS):
-        out[NUM_CARDS + call] = (calls >> call) & 1
+    write_bits(out, 0, cards, NUM_CARDS)
+    write_bits(out, NUM_CARDS, calls, NUM_CALLS)
 
 
 @inline_kernel

@@ -164,7 +164,7 @@ _DRAFT_BLOCKS: Final[tuple[Row, ...]] = (
     ("rejected", 1, NUM_CARDS, "bits", 1, "draft: cards she looked at and discarded (R29)"),
     ("thrown", 1, NUM_CARDS, "bits", 1, "draft: cards she gave up in the exchange (R29)"),
     ("exchanged", TEAMS, 1, "count", 1 / 13, "draft: how many cards she and the other have given up"),
-    ("kept", TEAMS, DRAWS, "bits", 1, "draft: kept the card shown at the 1st ... 13th draw, own and other"),
+    ("kept", DRAWS, TEAMS, "bits", 1, "draft: whether she, the other kept the card shown at each draw"),
     ("pile_left", 1, 1, "count", 1 / 52, "draft: cards of the pile not yet drawn"),
 )
 

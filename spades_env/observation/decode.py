@@ -76,8 +76,7 @@ def _bytes_of(observation: npt.NDArray[Any]) -> Row:
     row = np.asarray(observation)
     if row.shape != (FLAT_SIZE,) or row.dtype not in (np.uint8, np.float32):
         raise ObservationError(
-            f"observation has shape {row.shape} and dtype {row.dtype}; "
-            f"allowed: shape ({FLAT_SIZE},), uint8 or float32"
+            f"observation has shape {row.shape} and dtype {row.dtype}; allowed: shape ({FLAT_SIZE},), uint8 or float32"
         )
     if row.dtype == np.uint8:
         return row
@@ -106,9 +105,7 @@ class _Reader:
         """Index of the entry that is set, None without one."""
         entries = np.flatnonzero(self.rows(name)[row])
         if len(entries) > 1:
-            raise ObservationError(
-                f"block {name!r} has {len(entries)} entries set in row {row}; allowed: at most 1"
-            )
+            raise ObservationError(f"block {name!r} has {len(entries)} entries set in row {row}; allowed: at most 1")
         return int(entries[0]) if len(entries) else None
 
     def index(self, name: str, row: int = 0) -> int:
@@ -152,7 +149,7 @@ def _kept(reader: _Reader, dealer: int, pile_left: int) -> tuple[tuple[bool, ...
     draws = (52 - pile_left) // 2
     # The dealer draws first (R27), so she is ahead while the number of draws is odd.
     made = [draws - draws // 2 if seat == dealer else draws // 2 for seat in range(2)]
-    return tuple(tuple(bool(k) for k in reader.rows("kept")[seat][: made[seat]]) for seat in range(2))
+    return tuple(tuple(bool(k) for k in reader.rows("kept")[: made[seat], seat]) for seat in range(2))
 
 
 def decode_flat(observation: npt.NDArray[Any]) -> Facts:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spades_env.cards import BIG_JOKER, LITTLE_JOKER, NUM_CARDS, SUIT_MASKS
-from spades_env.cards import suit_of as suit_name
+from spades_env.cards import suit_of as card_suit
 from spades_env.engine.deal import FULL_DECK
 from spades_env.engine.draft import ACTION_KEEP, ACTION_TAKE_NEXT
 from spades_env.engine.kernel import inline_kernel, kernel
@@ -24,6 +24,7 @@ from spades_env.engine.state import (
     PHASE_PLAY,
     StateArray,
 )
+from spades_env.engine.write import Bytes, write_bits, write_int32
 from spades_env.observation.blocks import (
     BIDS,
     DRAWS,
@@ -35,9 +36,9 @@ from spades_env.observation.blocks import (
     NEEDS,
     PENALTY_STEPS,
     SCORE_STEPS,
+    TEAMS,
     TRICK_COUNTS,
 )
-from spades_env.observation.write import Bytes, write_bits, write_int32
 from spades_env.view import VIEW, write_view
 
 Floats = npt.NDArray[np.float32]
@@ -82,12 +83,14 @@ _RULES: Final = FLAT.offset("rules.target")
 
 def _all_but_top(n: int) -> int:
     """Mask of all cards but the `n` highest ids of each suit."""
-    return sum(1 << c for c in range(NUM_CARDS) if c + n < NUM_CARDS and suit_name(c + n) == suit_name(c))
+    return sum(1 << c for c in range(NUM_CARDS) if c + n < NUM_CARDS and card_suit(c + n) == card_suit(c))
 
 
 _DOWN_1, _DOWN_2, _DOWN_4, _DOWN_8 = _all_but_top(1), _all_but_top(2), _all_but_top(4), _all_but_top(8)
-_SPADE_MASK: Final = SUIT_MASKS[3]
 _SPADES: Final = 3
+_SPADE_MASK: Final = SUIT_MASKS[_SPADES]
+_CHOICES: Final = TEAMS * DRAWS
+_EVEN_BITS: Final = 0x1555555
 
 
 @inline_kernel
@@ -279,6 +282,21 @@ def write_match(known: np.void, me: int, players: int, step: int, out: Bytes) ->
 
 
 @inline_kernel
+def draft_choices(known: np.void, me: int) -> int:
+    """Bit 2k: `me` kept the card shown at her draw k (from 0); bit 2k + 1: the other did."""
+    kept, draws = 0, 0
+    # All draws are among the first actions: 26 choices and at most two answers about double nil (R28).
+    for k in range(min(int(known["n_actions"]), _CHOICES + 2)):
+        action = int(known["actions"][k])
+        kept |= (action == ACTION_KEEP) << draws
+        draws += (action == ACTION_KEEP) | (action == ACTION_TAKE_NEXT)
+    if int(known["dealer"]) == me:
+        return kept
+    # The dealer draws first (R27), so the bits of a pair stand the wrong way round.
+    return ((kept & _EVEN_BITS) << 1) | ((kept >> 1) & _EVEN_BITS)
+
+
+@inline_kernel
 def write_draft(view: np.void, me: int, out: Bytes) -> None:
     """What a two-player draft adds: the card shown, what she put away, and every public choice (R27-R29)."""
     known = view["known"]
@@ -289,14 +307,7 @@ def write_draft(view: np.void, me: int, out: Bytes) -> None:
     out[_EXCHANGED] = known["exchanged"][me]
     out[_EXCHANGED + 1] = known["exchanged"][1 - me]
     out[_PILE_LEFT] = 52 - int(known["pile_pos"])
-    row = 0 if int(known["dealer"]) == me else 1  # R27: the dealer draws first
-    draws = 0
-    for k in range(int(known["n_actions"])):
-        action = int(known["actions"][k])
-        if action in (ACTION_KEEP, ACTION_TAKE_NEXT):
-            out[_KEPT + DRAWS * row + draws // 2] = action == ACTION_KEEP
-            draws += 1
-            row = 1 - row
+    write_bits(out, _KEPT, draft_choices(known, me), _CHOICES)
 
 
 @inline_kernel
@@ -363,12 +374,22 @@ def scale_row(row: Bytes, scales: Floats, out: Floats) -> None:
         out[k] = row[k] * scales[k]
 
 
-# Entry points from Python.
+# Entry points from Python. They check the shape of `out`, because a kernel would write behind its end.
+
+
+@inline_kernel
+def check_rows(rows: int, size: int, wanted_rows: int, wanted_size: int) -> None:
+    """Raise ValueError unless an array of shape (rows, size) has room for the observations wanted."""
+    if rows < wanted_rows:
+        raise ValueError("out has fewer rows than there are games or views; allowed: at least as many")
+    if size != wanted_size:
+        raise ValueError("rows of out have the wrong length; allowed: FLAT_SIZE, for states STATE_SIZE")
 
 
 @kernel
 def encode_views(views: StateArray, out: Bytes) -> None:
     """Observations of `views`, dtype VIEW and shape (n,), into `out`, uint8 of shape (n, FLAT_SIZE)."""
+    check_rows(out.shape[0], out.shape[1], views.shape[0], FLAT_SIZE)
     for i in range(views.shape[0]):
         encode_flat(views[i], out[i])
 
@@ -376,6 +397,7 @@ def encode_views(views: StateArray, out: Bytes) -> None:
 @kernel
 def encode_views_float32(views: StateArray, out: Floats) -> None:
     """Like `encode_views`, into float32 of shape (n, FLAT_SIZE)."""
+    check_rows(out.shape[0], out.shape[1], views.shape[0], FLAT_SIZE)
     row = np.empty(FLAT_SIZE, np.uint8)
     for i in range(views.shape[0]):
         encode_flat(views[i], row)
@@ -385,6 +407,7 @@ def encode_views_float32(views: StateArray, out: Floats) -> None:
 @kernel
 def observe_to_act(states: StateArray, out: Bytes) -> None:
     """Observations of the seats to act of all games, into `out`, uint8 of shape (n, FLAT_SIZE)."""
+    check_rows(out.shape[0], out.shape[1], states.shape[0], FLAT_SIZE)
     view = np.empty(1, VIEW)[0]
     for i in range(states.shape[0]):
         write_view(states[i], int(states[i]["turn"]), view)
@@ -394,6 +417,7 @@ def observe_to_act(states: StateArray, out: Bytes) -> None:
 @kernel
 def observe_to_act_float32(states: StateArray, out: Floats) -> None:
     """Like `observe_to_act`, into float32 of shape (n, FLAT_SIZE)."""
+    check_rows(out.shape[0], out.shape[1], states.shape[0], FLAT_SIZE)
     view = np.empty(1, VIEW)[0]
     row = np.empty(FLAT_SIZE, np.uint8)
     for i in range(states.shape[0]):
@@ -405,6 +429,7 @@ def observe_to_act_float32(states: StateArray, out: Floats) -> None:
 @kernel
 def observe_seat(states: StateArray, i: int, seat: int, out: Bytes) -> None:
     """Observation of `seat` in game `i`, whoever is to act, into `out`, uint8 of shape (FLAT_SIZE,)."""
+    check_rows(1, out.shape[0], 1, FLAT_SIZE)
     view = np.empty(1, VIEW)[0]
     write_view(states[i], seat, view)
     encode_flat(view, out)
@@ -413,6 +438,7 @@ def observe_seat(states: StateArray, i: int, seat: int, out: Bytes) -> None:
 @kernel
 def observe_seat_float32(states: StateArray, i: int, seat: int, out: Floats) -> None:
     """Like `observe_seat`, into float32 of shape (FLAT_SIZE,)."""
+    check_rows(1, out.shape[0], 1, FLAT_SIZE)
     row = np.empty(FLAT_SIZE, np.uint8)
     observe_seat(states, i, seat, row)
     scale_row(row, FLAT_SCALES, out)

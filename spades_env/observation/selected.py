@@ -8,8 +8,8 @@ import numpy.typing as npt
 from spades_env.engine.kernel import kernel
 from spades_env.engine.state import StateArray
 from spades_env.engine.step import legal_parts, write_action_mask
+from spades_env.engine.write import Bytes
 from spades_env.observation.flat import encode_flat
-from spades_env.observation.write import Bytes
 from spades_env.view import VIEW, write_view
 
 

@@ -13,9 +13,9 @@ import numpy as np
 from spades_env.cards import NUM_CARDS
 from spades_env.engine.kernel import inline_kernel, kernel
 from spades_env.engine.state import StateArray
+from spades_env.engine.write import Bytes, write_bits
 from spades_env.observation.blocks import STATE_LAYOUT, STATE_SCALES, STATE_SIZE
-from spades_env.observation.flat import Floats, encode_flat, scale_row, wrapped
-from spades_env.observation.write import Bytes, write_bits
+from spades_env.observation.flat import Floats, check_rows, encode_flat, scale_row, wrapped
 from spades_env.view import VIEW, write_view
 
 _HANDS: Final = STATE_LAYOUT.offset("hands")
@@ -46,6 +46,7 @@ def write_hidden(game: np.void, me: int, out: Bytes) -> None:
 @kernel
 def encode_state(states: StateArray, i: int, seat: int, out: Bytes) -> None:
     """Perfect information of game `i`, reference `seat`, into `out`, uint8 of shape (STATE_SIZE,)."""
+    check_rows(1, out.shape[0], 1, STATE_SIZE)
     view = np.empty(1, VIEW)[0]
     write_view(states[i], seat, view)
     encode_flat(view, out)
@@ -55,6 +56,7 @@ def encode_state(states: StateArray, i: int, seat: int, out: Bytes) -> None:
 @kernel
 def encode_state_float32(states: StateArray, i: int, seat: int, out: Floats) -> None:
     """Like `encode_state`, into float32 of shape (STATE_SIZE,)."""
+    check_rows(1, out.shape[0], 1, STATE_SIZE)
     row = np.empty(STATE_SIZE, np.uint8)
     encode_state(states, i, seat, row)
     scale_row(row, STATE_SCALES, out)
@@ -63,6 +65,7 @@ def encode_state_float32(states: StateArray, i: int, seat: int, out: Floats) -> 
 @kernel
 def encode_states_to_act(states: StateArray, out: Bytes) -> None:
     """Perfect information of all games, the seats to act as references; uint8 of shape (n, STATE_SIZE)."""
+    check_rows(out.shape[0], out.shape[1], states.shape[0], STATE_SIZE)
     for i in range(states.shape[0]):
         encode_state(states, i, int(states[i]["turn"]), out[i])
 
@@ -70,6 +73,7 @@ def encode_states_to_act(states: StateArray, out: Bytes) -> None:
 @kernel
 def encode_states_to_act_float32(states: StateArray, out: Floats) -> None:
     """Like `encode_states_to_act`, into float32 of shape (n, STATE_SIZE)."""
+    check_rows(out.shape[0], out.shape[1], states.shape[0], STATE_SIZE)
     row = np.empty(STATE_SIZE, np.uint8)
     for i in range(states.shape[0]):
         encode_state(states, i, int(states[i]["turn"]), row)
