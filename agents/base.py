@@ -63,7 +63,8 @@ class OracleAgent(Protocol):
 def decision_key(game: np.void) -> np.uint64:
     """Key of the decision that `game` waits for: a hash of (seed and game, match, deal, seat, decision).
 
-    Folding the hash onto itself makes it one-way: from her key an agent cannot compute back to the shuffle's.
+    Folding the hash onto itself keeps the shuffle's key from being read off by undoing bijections. It hides no seed
+    that can be guessed: whoever tries small seeds finds the deal from her own cards alone (docs/evaluation.md).
     """
     base = stream(game["key"], int(game["match"]), int(game["deal"]), PURPOSE_AGENT)
     return base ^ combine(combine(base, int(game["turn"])), int(game["n_actions"]))

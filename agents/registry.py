@@ -1,4 +1,4 @@
-"""`load_agent`: an agent from a name with options, a checkpoint's path, or "module:attribute"."""
+"""`load_agent`: an agent from a name with options, a policy file, or "module:attribute"."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ AGENTS: Mapping[str, Entry] = {
 def load_agent(spec: str | os.PathLike[str] | Agent) -> Agent:
     """Return the agent that `spec` stands for; an agent is returned as it is.
 
-    Text is, in this order: a name of `AGENTS`, with options after a colon; the path of a checkpoint (a file
+    Text is, in this order: a name of `AGENTS`, with options after a colon; a policy file (one
     that ends in .safetensors, or a folder); "module:attribute", another package's agent or a callable that
     makes one.
     """
@@ -51,7 +51,7 @@ def load_agent(spec: str | os.PathLike[str] | Agent) -> Agent:
     if name in AGENTS:
         return _make(name, _options(name, rest) if colon else {})
     if text.endswith(".safetensors") or os.path.isdir(text):
-        return _load_checkpoint(text)
+        return _load_policy_file(text)
     if colon and "=" not in rest and name and rest:
         return _import_agent(text, name, rest)
     raise AgentError(f"agent {text!r} does not exist: {_allowed(name)}")
@@ -62,7 +62,7 @@ def _allowed(name: str) -> str:
     close = difflib.get_close_matches(name, AGENTS, n=1)
     if close:
         return f"did you mean {close[0]!r}?"
-    return f"one of {', '.join(AGENTS)}, a checkpoint's path (.safetensors or a folder), or module:attribute"
+    return f"one of {', '.join(AGENTS)}, a policy file (.safetensors) or a run's folder, or module:attribute"
 
 
 def _options(name: str, text: str) -> dict[str, Any]:
@@ -93,15 +93,15 @@ def _make(name: str, options: dict[str, Any]) -> Agent:
         raise AgentError(f"agent {name!r}: {error}") from None
 
 
-def _load_checkpoint(path: str) -> Agent:
-    """Return the policy of a checkpoint; only here are the learned agents and their libraries imported."""
+def _load_policy_file(path: str) -> Agent:
+    """Return the policy in a file; only here are the learned agents and their libraries imported."""
     if not Path(path).exists():
         raise AgentError(f"agent {path!r}: there is no such file")
     try:
         policy = importlib.import_module("agents.learned.policy")
     except ModuleNotFoundError as error:
         raise AgentError(
-            f"agent {path!r} is a checkpoint and needs {error.name!r}, which is not installed: "
+            f"agent {path!r} is a policy file and needs {error.name!r}, which is not installed: "
             "pip install 'spades-env[train]'"
         ) from error
     return _checked(policy.load_policy(path), f"{path!r}")
@@ -118,7 +118,10 @@ def _import_agent(text: str, module: str, attribute: str) -> Agent:
             raise AgentError(f"agent {text!r}: module {module!r} has no {attribute!r}")
         found = getattr(found, part)
     if isinstance(found, type) or (callable(found) and not hasattr(found, "act")):
-        found = found()
+        try:
+            found = found()
+        except Exception as error:  # somebody else's code may raise anything
+            raise AgentError(f"agent {text!r}: calling {attribute!r} without arguments failed: {error}") from error
     return _checked(found, f"{text!r}")
 
 

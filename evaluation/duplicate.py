@@ -5,7 +5,6 @@ What the cards are worth cancels, so fewer deals tell two agents apart; an agent
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from evaluation.intervals import Interval, mean_interval, pair_win_interval
 from evaluation.machine import machine, versions
 from evaluation.play import LogArray, Players, Tally, log_deals, next_deals
 from evaluation.statistics import deal_statistics, match_statistics
+from spades_env.checks import finite_number, whole_number
 from spades_env.engine.batch import DEFAULT_MAX_DEALS, default_bag_price
 from spades_env.engine.state import PHASE_MATCH_OVER, STATE, StateArray, rules_to_record
 from spades_env.engine.step import new_games
@@ -126,7 +126,7 @@ def evaluate(
     changes speed and memory, never the result.
     """
     rules = as_rules(rules)
-    _check(deals, matches, seed, batch_size, bag_price)
+    check_numbers(deals, matches, seed, batch_size, bag_price)
     price = default_bag_price(rules) if bag_price is None else float(bag_price)
     agents = (load_agent(a), load_agent(b))
     players = Players(agents, 2 * min(batch_size, max(deals, matches)))
@@ -149,18 +149,17 @@ def evaluate(
     )
 
 
-def _check(deals: int, matches: int, seed: int, batch_size: int, bag_price: float | None) -> None:
-    """Raise ValueError, naming it, for a number that is out of range."""
+def check_numbers(deals: int, matches: int, seed: int, batch_size: int, bag_price: float | None) -> None:
+    """Raise ValueError, naming it, for what is no number or out of range."""
     for name, value, low, high in (
         ("deals", deals, 2, MAX_DEALS),
         ("matches", matches, 0, MAX_DEALS),
         ("seed", seed, 0, 2**63 - 1),
         ("batch_size", batch_size, 1, MAX_DEALS),
     ):
-        if not low <= value <= high:
-            raise ValueError(f"{name} is {value}; allowed: {low} to {high}")
-    if bag_price is not None and not math.isfinite(bag_price):
-        raise ValueError(f"bag_price is {bag_price}; allowed: a finite number of points")
+        whole_number(name, value, low, high)
+    if bag_price is not None:
+        finite_number("bag_price", bag_price)
 
 
 def _play_all(

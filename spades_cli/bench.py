@@ -5,15 +5,13 @@ The measuring is done by package `benchmarks`; here are the options, the progres
 
 from __future__ import annotations
 
-import errno
-import json
-import os
-from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 from rich.table import Table
+
+from spades_cli.output import json_option, write_json
 
 # Those of benchmarks.report, written again so that --help need not import what is measured.
 GROUPS = ("playout", "batch", "aec", "import", "compile")
@@ -35,12 +33,7 @@ GROUPS = ("playout", "batch", "aec", "import", "compile")
     multiple=True,
     help="Measure this group only. May be repeated.",
 )
-@click.option(
-    "--json",
-    "json_path",
-    metavar="PATH",
-    help="Write the report as JSON to PATH; - is stdout, and nothing else.",
-)
+@json_option
 def command(rounds: int, seconds: float, seed: int, only: tuple[str, ...], json_path: str | None) -> None:
     """Measure how fast this machine plays, beside OpenSpiel and PettingZoo where they are installed.
 
@@ -54,19 +47,12 @@ def command(rounds: int, seconds: float, seed: int, only: tuple[str, ...], json_
     All loops are measured in turn, ours and the peers' in the same way, on one core. Rates are decisions per
     second of CPU time; leave the machine alone meanwhile.
     """
-    if json_path is not None and not Path(json_path).parent.is_dir():
-        # Said before minutes of measuring, not after.
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), json_path)
     from benchmarks.report import bench
 
     groups = tuple(group for group in GROUPS if not only or group in only)
     report = bench(groups, rounds=rounds, seconds=seconds, seed=seed, progress=_say)
-    if json_path is not None:
-        text = json.dumps(report, indent=2)
-        if json_path == "-":
-            click.echo(text)
-            return
-        Path(json_path).write_text(text + "\n", encoding="utf-8")
+    if write_json(report, json_path):
+        return
     console = Console()
     for table in _tables(report):
         console.print(table)

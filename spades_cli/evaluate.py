@@ -5,8 +5,6 @@ Progress goes to stderr, so that `--json -` leaves stdout to the result.
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import click
@@ -24,8 +22,10 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from evaluation.duplicate import DEFAULT_BATCH, DEFAULT_DEALS, evaluate
-from evaluation.files import write_atomically
+from agents.base import Agent
+from agents.registry import load_agent
+from evaluation.duplicate import DEFAULT_BATCH, DEFAULT_DEALS, check_numbers, evaluate
+from spades_cli.output import announce_compilation, json_option, write_json
 from spades_env.rules import as_rules
 
 STATS_ROWS = (
@@ -65,12 +65,7 @@ STATS_ROWS = (
     show_default=True,
     help="Duplicate deals played at a time: speed and memory, never the result.",
 )
-@click.option(
-    "--json",
-    "json_path",
-    metavar="PATH",
-    help="Write the result as JSON to PATH; - is stdout and nothing else.",
-)
+@json_option
 def command(
     agent_a: str,
     agent_b: str,
@@ -84,7 +79,7 @@ def command(
 ) -> None:
     """Compare agent A with agent B: points per deal with a 95 % interval, and match wins if asked for.
 
-    A and B are names (random, easy, conservative), with options as in easy:error=0; paths of checkpoints
+    A and B are names (random, easy, conservative), with options as in easy:error=0; policy files
     (.safetensors or a folder); or module:attribute. Every deal is played twice with the same cards, dealer
     and random numbers and the teams swapped, so that an agent against itself comes to exactly 0.
 
@@ -94,33 +89,18 @@ def command(
       spades evaluate easy random --rules modern --deals 10000 --matches 500
       spades evaluate runs/first/policy.safetensors conservative --json result.json
     """
-    _check_folder(json_path)
+    rules = as_rules(rules_spec)
+    agents = load_agent(agent_a), load_agent(agent_b)
+    check_numbers(deals, matches, seed, batch_size, bag_price)
+    announce_compilation()
     found = _evaluate(
-        agent_a,
-        agent_b,
-        rules=as_rules(rules_spec),
-        deals=deals,
-        matches=matches,
-        seed=seed,
-        bag_price=bag_price,
-        batch_size=batch_size,
+        *agents, rules=rules, deals=deals, matches=matches, seed=seed, bag_price=bag_price, batch_size=batch_size
     )
-    text = json.dumps(found, indent=2)
-    if json_path == "-":
-        click.echo(text)
-        return
-    if json_path is not None:
-        write_atomically(json_path, text + "\n")
-    _print(found)
+    if not write_json(found, json_path):
+        _print(found)
 
 
-def _check_folder(json_path: str | None) -> None:
-    """Raise before anything is played if the result could not be written."""
-    if json_path is not None and json_path != "-" and not Path(json_path).parent.is_dir():
-        raise click.UsageError(f"--json {json_path!r}: there is no folder {str(Path(json_path).parent)!r}")
-
-
-def _evaluate(agent_a: str, agent_b: str, **options: Any) -> dict[str, Any]:
+def _evaluate(agent_a: Agent, agent_b: Agent, **options: Any) -> dict[str, Any]:
     """Evaluate with a progress bar on stderr and return the JSON contract."""
     with _progress() as bar:
         tasks: dict[str, TaskID] = {}

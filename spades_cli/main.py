@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import click
 
+from spades_cli.output import INTERRUPTED
 from spades_env import __version__
 
 SUBCOMMANDS = {
@@ -19,6 +20,7 @@ SUBCOMMANDS = {
     "evaluate": "Compare agents on duplicate deals and matches.",
     "bench": "Measure the environment's speed on this machine.",
     "rules": "Show, check and export a rule set.",
+    "replay": "Show recorded deals trick by trick.",
 }
 """Name and one-line help of every subcommand; the help is written here so that listing imports nothing."""
 
@@ -27,11 +29,12 @@ ROOMS = {
     "evaluate": ("agents", "evaluation"),
     "bench": ("agents", "evaluation", "benchmarks"),
     "rules": (),
+    "replay": (),
 }
 """The project's top-level packages with common names that a subcommand needs to be ours."""
 
-FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
-"""Exit statuses: the system refused, the input is wrong, interrupted from the keyboard."""
+FAILED, BAD_INPUT = 1, 2
+"""Exit statuses: the system refused, the input is wrong."""
 
 
 class LazyGroup(click.Group):

@@ -6,13 +6,13 @@ Reads a preset or a YAML file, applies overrides, and prints a table, YAML or JS
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 from rich.table import Table
 
+from spades_cli.output import json_option, write_json
 from spades_env.configs import parse_mapping
 from spades_env.rules import PRESETS, Rules, RulesError, as_rules
 
@@ -26,12 +26,7 @@ from spades_env.rules import PRESETS, Rules, RulesError, as_rules
     multiple=True,
     help="Override one field, as --set target=300 or --set mercy=none. May be repeated.",
 )
-@click.option(
-    "--json",
-    "json_path",
-    metavar="PATH",
-    help="Write the fields as JSON to PATH; - is stdout, and nothing else.",
-)
+@json_option
 @click.option("--yaml", "as_yaml", is_flag=True, help="Print YAML that this command reads back, instead of the table.")
 def command(name_or_file: str, overrides: tuple[str, ...], json_path: str | None, as_yaml: bool) -> None:
     """Show a rule set: every field, its value and what it means.
@@ -49,12 +44,8 @@ def command(name_or_file: str, overrides: tuple[str, ...], json_path: str | None
     if json_path == "-" and as_yaml:
         raise click.UsageError("--json - and --yaml both write to stdout: give one", click.get_current_context())
     rules = as_rules(name_or_file).replace(**_parse_overrides(overrides))
-    if json_path is not None:
-        text = json.dumps(rules.to_dict(), indent=2)
-        if json_path == "-":
-            click.echo(text)
-            return
-        Path(json_path).write_text(text + "\n", encoding="utf-8")
+    if write_json(rules.to_dict(), json_path):
+        return
     if as_yaml:
         click.echo(rules.to_yaml(), nl=False)
     else:

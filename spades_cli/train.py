@@ -17,10 +17,10 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from spades_cli.output import INTERRUPTED, announce_compilation, json_option, write_json
+
 if TYPE_CHECKING:
     from training.selfplay import SelfPlayPPO
-
-INTERRUPTED = 130
 
 
 @click.command(name="train", context_settings={"help_option_names": ["-h", "--help"]})
@@ -36,12 +36,7 @@ INTERRUPTED = 130
 @click.option("--device", help="Short for --set device=NAME: cpu, cuda, cuda:1.")
 @click.option("--runs", default="runs", show_default=True, metavar="DIR", help="Where the run's folder is made.")
 @click.option("--resume", is_flag=True, help="Go on with the run in that folder, exactly where it stopped.")
-@click.option(
-    "--json",
-    "json_path",
-    metavar="PATH",
-    help="Write the results as JSON to PATH; - is stdout and nothing else.",
-)
+@json_option
 def command(
     config_file: str,
     overrides: tuple[str, ...],
@@ -71,6 +66,7 @@ def command(
     wanted += [f"seed={seed}"] if seed is not None else []
     wanted += [f"device={device}"] if device is not None else []
     config = load_config(_config_file(config_file), wanted)
+    announce_compilation()
     console = Console(stderr=True)
     bar = Bar(console, config.deals)
     try:
@@ -79,15 +75,9 @@ def command(
     except Interrupted as stop:
         console.print(f"spades: {stop}")
         return INTERRUPTED
-    results = (report.parent / "results.json").read_text(encoding="utf-8")
-    if json_path == "-":
-        click.echo(results, nl=False)
-        return 0
-    if json_path is not None:
-        from evaluation.files import write_atomically
-
-        write_atomically(json_path, results)
-    _print_summary(json.loads(results)["final"], report)
+    results = json.loads((report.parent / "results.json").read_text(encoding="utf-8"))
+    if not write_json(results, json_path):
+        _print_summary(results["final"], report)
     return 0
 
 

@@ -18,11 +18,19 @@ if TYPE_CHECKING:
     from spades_env.envs.aec import SpadesAECEnv as SpadesAECEnv
     from spades_env.envs.aec import env as env
     from spades_env.envs.aec import raw_env as raw_env
+    from spades_env.envs.single import SpadesEnv as SpadesEnv
+    from spades_env.envs.vector import SpadesVectorEnv as SpadesVectorEnv
     from spades_env.game import Game as Game
     from spades_env.game import TeamResult as TeamResult
     from spades_env.game import View as View
     from spades_env.observation.blocks import OBSERVATION_VERSION as OBSERVATION_VERSION
     from spades_env.observation.decode import explain as explain
+    from spades_env.record import RecordError as RecordError
+    from spades_env.record import append_records as append_records
+    from spades_env.record import deal_text as deal_text
+    from spades_env.record import parse_deal as parse_deal
+    from spades_env.record import read_records as read_records
+    from spades_env.record import record_for_seat as record_for_seat
     from spades_env.rules import PRESETS as PRESETS
     from spades_env.rules import Rules as Rules
     from spades_env.rules import RulesError as RulesError
@@ -36,11 +44,19 @@ _HOME = {
     "SpadesAECEnv": "envs.aec",
     "env": "envs.aec",
     "raw_env": "envs.aec",
+    "SpadesEnv": "envs.single",
+    "SpadesVectorEnv": "envs.vector",
     "Game": "game",
     "TeamResult": "game",
     "View": "game",
     "OBSERVATION_VERSION": "observation.blocks",
     "explain": "observation.decode",
+    "RecordError": "record",
+    "append_records": "record",
+    "deal_text": "record",
+    "parse_deal": "record",
+    "read_records": "record",
+    "record_for_seat": "record",
     "PRESETS": "rules",
     "Rules": "rules",
     "RulesError": "rules",

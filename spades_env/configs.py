@@ -58,10 +58,10 @@ def parse_mapping(raw: bytes | str, source: str, *, max_depth: int = 1) -> dict[
     except (yaml.YAMLError, ValueError) as error:  # ValueError: a scalar that looks like a date and is none
         raise ConfigError(f"{source}: not valid YAML: {_one_line(error)}") from None
     if not isinstance(data, dict):
-        raise ConfigError(f"{source}: holds {_kind(data)}, but must be a mapping of names to values")
+        raise ConfigError(f"{source}: holds {kind_of(data)}, but must be a mapping of names to values")
     for key in data:
         if not isinstance(key, str):
-            raise ConfigError(f"{source}: key {key!r} is {_kind(key)}, but keys are text")
+            raise ConfigError(f"{source}: key {key!r} is {kind_of(key)}, but keys are text")
     return data
 
 
@@ -113,9 +113,10 @@ class _Level:
         self.keys.add(event.value)
 
 
-def _kind(value: object) -> str:
+def kind_of(value: object) -> str:
     """Return the article and name of a value's type, for messages."""
-    return "nothing" if value is None else f"a {type(value).__name__}"
+    name = type(value).__name__
+    return "nothing" if value is None else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def _one_line(error: Exception) -> str:

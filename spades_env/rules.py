@@ -10,13 +10,14 @@ import dataclasses
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from numbers import Number
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
 import yaml
 
-from spades_env.configs import ConfigError, load_mapping
+from spades_env.configs import ConfigError, kind_of, load_mapping
 
 
 class RulesError(ValueError):
@@ -417,9 +418,9 @@ def _shown(value: object) -> str:
         return f"an int of {value.bit_length()} bits"
     if isinstance(value, str) and len(value) > 60:
         return f"{value[:57]!r}..."
-    if value is None or isinstance(value, str | int | float):
+    if value is None or isinstance(value, str | Number):
         return repr(value)
-    return f"a {type(value).__name__}"
+    return kind_of(value)
 
 
 def _named(name: object, known: Iterable[str]) -> str:

@@ -41,7 +41,7 @@ FORMS: tuple[dict[str, Any], ...] = (
     {"players": 4, "deal": "dealt"},
     {"players": 4, "deal": "dealt"},
     {"players": 2, "deal": "draft"},
-    {"players": 2, "deal": "dealt", "blind_nil_exchange": 0},
+    {"players": 2, "deal": "dealt"},
     {"players": 4, "deal": "dealt", "suits": 4, "ranks": 4, "hand_size": 4, "jokers": False},
     {"players": 4, "deal": "dealt", "suits": 2, "ranks": 8, "hand_size": 3, "jokers": False},
     {"players": 2, "deal": "dealt", "suits": 3, "ranks": 6, "hand_size": 8, "jokers": False},
@@ -53,9 +53,9 @@ def random_rules(rng: np.random.Generator) -> Rules:
     while True:
         form = FORMS[rng.integers(len(FORMS))]
         values = {name: choices[rng.integers(len(choices))] for name, choices in CHOICES.items()}
-        if form["players"] == 4:
+        if form["deal"] == "dealt":
             values |= {"blind_nil_exchange": 0, "draft_second_card_seen": False}
-        else:
+        if form["players"] == 2:
             values |= {"turn_direction": "clockwise", "first_seat": "next", "both_nil": "independent"}
             values |= {"contract": "team", "max_team_bid": None}
             values["failed_nil"] = ("bags_only", "ignored")[rng.integers(2)]

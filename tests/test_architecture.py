@@ -32,7 +32,7 @@ ROOMS: dict[str, set[str]] = {
 
 # Inside spades_env a module may import those of its own layer and of the layers before it.
 LAYERS: tuple[set[str], ...] = (
-    {"configs"},
+    {"configs", "checks", "files"},
     {"cards", "rules", "actions"},
     {"engine"},
     {"view"},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -102,10 +104,19 @@ def test_an_illegal_action_is_named_and_changes_nothing() -> None:
     before = batch.states.tobytes()
     with pytest.raises(IllegalActionError, match=r"game 1: seat \d may not do 5 \(7C\); legal: 54 \(nil\)"):
         batch.step(np.array([54, 5, 54]))
-    with pytest.raises(IllegalActionError, match=r"99 \(no action\)"):
+    with pytest.raises(IllegalActionError, match=r"\(no action\)"):
         batch.step(np.array([54, 54, 99]))
-    with pytest.raises(ValueError, match=r"shape \(2,\)"):
-        batch.step(np.array([54, 54]))
+    with pytest.raises(IllegalActionError, match=r"\(no action\)"):
+        batch.step(np.array([54, 54, 2**64 - 54], np.uint64))
+    for bad, message in (
+        (np.array([54, 54]), r"shape \(2,\)"),
+        (np.array([54.0, 54.0, 54.0]), "actions are float64"),
+        (np.array(["54", "54", "54"]), "actions are <U2"),
+        (np.array([True, True, True]), "actions are bool"),
+        (np.array([10**30] * 3), "actions are object"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            batch.step(bad)
     assert batch.states.tobytes() == before
 
 
@@ -125,6 +136,11 @@ def test_masks_are_written_into_a_fitting_array_and_no_other() -> None:
     ("arguments", "message"),
     [
         ({"n": 0}, "n is 0"),
+        ({"n": 2.5}, "n is 2.5"),
+        ({"n": True}, "n is True"),
+        ({"n": 1, "seed": 1.5}, "seed is 1.5"),
+        ({"n": 1, "seed": "1"}, "seed is '1'"),
+        ({"n": 1, "episode": "deal", "bag_price": True}, "bag_price is True"),
         ({"n": 1, "episode": "game"}, "episode is 'game'"),
         ({"n": 1, "seed": -1}, "seed is -1"),
         ({"n": 1, "first_game": 2**40}, "first_game"),
@@ -136,6 +152,25 @@ def test_masks_are_written_into_a_fitting_array_and_no_other() -> None:
 def test_bad_arguments_are_named(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         SpadesBatch(**arguments)  # type: ignore[arg-type]
+
+
+def test_a_copy_and_a_pickle_go_on_like_the_original() -> None:
+    batch = SpadesBatch(4, "modern", seed=6)
+    for k in range(30):
+        batch.step(batch.sample_actions(1, k))
+    copies = [copy.deepcopy(batch), pickle.loads(pickle.dumps(batch))]
+    for other in (batch, *copies):
+        for k in range(30, 90):
+            other.step(other.sample_actions(1, k))
+        assert other.states.tobytes() == batch.states.tobytes()
+        assert (other.turn == other.states["turn"]).all()
+
+
+def test_bad_keys_for_sampling_are_named() -> None:
+    batch = SpadesBatch(2, seed=1)
+    for key in (-1, 2**64, 1.5, "5"):
+        with pytest.raises(ValueError, match="key is"):
+            batch.sample_actions(key, 0)  # type: ignore[arg-type]
 
 
 def test_the_global_generators_are_left_alone() -> None:

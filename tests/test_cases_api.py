@@ -9,6 +9,7 @@ import random
 import subprocess
 import sys
 import warnings
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -258,8 +259,41 @@ def test_a08_a_long_losing_match_stops(rules: dict[str, Any], scores: tuple[int,
     assert len(sizes) == 1
 
 
-def test_a09_masks_through_sb3_wrappers() -> None:
-    pytest.skip("not offered: the Gymnasium and Stable-Baselines3 wrappers are not part of the package yet")
+@pytest.mark.parametrize("way", ["dummy", pytest.param("subproc", marks=pytest.mark.slow)])
+def test_a09_masks_through_sb3_wrappers(way: str) -> None:
+    """On single games in SB3's own vector environments; tests/test_sb3.py has the native one."""
+    from sb3_contrib import MaskablePPO
+    from sb3_contrib.common.maskable.utils import get_action_masks
+    from stable_baselines3.common.monitor import Monitor
+    from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
+
+    def make(seat: int) -> Monitor:
+        env = spades_env.SpadesEnv(seat=seat, episode="deal", on_illegal="raise", dict_observation=False)
+        return Monitor(env)
+
+    makers = [partial(make, seat) for seat in range(4)]
+    venv = DummyVecEnv(makers) if way == "dummy" else SubprocVecEnv(makers, start_method="spawn")  # type: ignore[arg-type]
+    try:
+        venv.reset()
+        rng = np.random.default_rng(9)
+        ends = 0
+        for _ in range(500):
+            masks = np.stack(venv.env_method("action_masks"))
+            assert masks.shape == (4, 73)
+            # An illegal action would raise, also right after an automatic reset.
+            _, _, dones, _ = venv.step(np.array([rng.choice(np.flatnonzero(mask)) for mask in masks]))
+            ends += int(dones.sum())
+        assert ends == 4 * (500 // 14)
+        model = MaskablePPO("MlpPolicy", venv, n_steps=512, n_epochs=4, device="cpu", seed=1)
+        model.learn(2048)
+        assert model.num_timesteps == 2048
+        observation = model.env.reset()
+        action, _ = model.predict(observation, action_masks=get_action_masks(venv))
+        assert action.shape == (4,)
+        weights = [parameter.detach().numpy() for parameter in model.policy.parameters()]
+        assert all(np.isfinite(weight).all() for weight in weights)
+    finally:
+        venv.close()
 
 
 _LIGHT = """

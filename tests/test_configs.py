@@ -34,7 +34,7 @@ def test_anything_but_a_mapping_is_refused(text: str) -> None:
         ("&x {a: 1, <<: *x}\n", "x.yaml, line 1: merge keys (<<) are not used here; write the keys out"),
         ("&x {a: *x}\n", "x.yaml, line 1: *x repeats a whole mapping or list; write it out"),
         ("? {b: 1}\n: 2\n", "x.yaml, line 1: a key must be plain text"),
-        ("1: 2\n", "x.yaml: key 1 is a int, but keys are text"),
+        ("1: 2\n", "x.yaml: key 1 is an int, but keys are text"),
         ("a: 1\n b: 2\n", "x.yaml: not valid YAML: mapping values are not allowed here, line 2"),
         ("a: !!python/object/apply:os.getcwd []\n", "x.yaml, line 1: nested deeper than 1 level(s)"),
         ("a: !!python/name:os.getcwd\n", "x.yaml: not valid YAML: could not determine a constructor"),

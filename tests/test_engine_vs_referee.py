@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from random_rules import CHOICES, option_values, some_rules
+from random_rules import CHOICES, FORMS, option_values, some_rules
 from referee import Referee
 
 from spades_env.actions import NIL, NUM_ACTIONS
@@ -207,6 +207,7 @@ def test_engine_equals_referee_on_random_rules(capsys: pytest.CaptureFixture[str
     for name, choices in CHOICES.items():
         for value in choices:
             assert values[name, value] >= 30, (name, value)
+    assert len(pairs) > 3_000
 
 
 def test_shown_voids_are_exactly_what_the_rules_prove() -> None:
@@ -222,9 +223,19 @@ def test_engine_equals_referee_on_a_million_decisions(capsys: pytest.CaptureFixt
         for (name, value), count in sorted(values.items(), key=str):
             print(f"  {name} = {value}: {count} deals")
     assert decisions >= 1_000_000
-    for name, choices in CHOICES.items():
-        for value in choices:
-            assert values[name, value] >= 1_000, (name, value)
+    forms = [(name, value) for form in FORMS for name, value in form.items()]
+    for name, value in {*forms, *((name, value) for name, choices in CHOICES.items() for value in choices)}:
+        assert values[name, value] >= 1_000, (name, value)
+    assert not possible_pairs() - set(pairs)
+
+
+def possible_pairs() -> set[Any]:
+    """Pairs of option values that some accepted rules hold together, found by drawing many rules."""
+    rng = np.random.default_rng(9)
+    found: set[Any] = set()
+    for _ in range(20_000):
+        found.update(combinations(option_values(some_rules(rng)), 2))
+    return found
 
 
 def test_illegal_actions_are_refused_as_the_referee_refuses_them() -> None:

@@ -19,7 +19,7 @@ from agents.registry import AGENTS
 from agents.rules.easy import EasyAgent
 from agents.rules.uniform import RandomAgent
 from evaluation.duplicate import Evaluation, evaluate, results_of_matches
-from evaluation.files import write_atomically
+from spades_env.files import write_atomically
 from evaluation.intervals import mean_interval, pair_win_interval
 from evaluation.play import DEAL_LOG, LogArray
 from evaluation.statistics import deal_statistics, match_statistics
@@ -196,10 +196,10 @@ def test_answers_that_are_no_integers_one_a_view_are_refused(answer: Any) -> Non
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"deals": 1}, "deals is 1; allowed: 2 to"),
-        ({"matches": -1}, "matches is -1; allowed: 0 to"),
-        ({"seed": -1}, "seed is -1; allowed: 0 to"),
-        ({"batch_size": 0}, "batch_size is 0; allowed: 1 to"),
+        ({"deals": 1}, "deals is 1; allowed: an int 2"),
+        ({"matches": -1}, "matches is -1; allowed: an int 0"),
+        ({"seed": -1}, "seed is -1; allowed: an int 0"),
+        ({"batch_size": 0}, "batch_size is 0; allowed: an int 1"),
         ({"bag_price": math.nan}, "bag_price is nan; allowed: a finite number"),
     ],
 )
@@ -418,7 +418,8 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 def test_json_on_stdout_is_the_contract_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, err = run(capsys, "easy", "random", "--rules", "modern", "--deals", "20", "--json", "-")
     found = json.loads(out)
-    assert (status, err) == (0, "")
+    assert status == 0
+    assert err == "" or err.startswith("Compiling the engine")
     assert set(found) == CONTRACT
     assert (found["deals"], found["seed"], found["preset"]) == (20, 0, "modern")
     assert found["match_win_rate"] is found["match_stats"]["A"] is None
@@ -458,7 +459,7 @@ def test_tables_and_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
         (["eazy", "random"], ("'eazy'", "did you mean 'easy'?")),
         (["easy", "random", "--rules", "moden"], ("'moden'", "did you mean 'modern'?")),
         (["easy", "random", "--deals", "0"], ("deals is 0",)),
-        (["easy", "random", "--deals", "2", "--json", "no/such/x.json"], ("folder", "no/such")),
+        (["easy", "random", "--deals", "2", "--json", "no/such/x.json"], ("No such file or directory", "no/such")),
         (["easy"], ("'B'",)),
     ],
 )

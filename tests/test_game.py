@@ -325,6 +325,11 @@ def test_an_illegal_prefix_names_index_seat_action_and_what_is_legal() -> None:
         Game.from_position(hands=SUITED, dealer=3, actions=["bid 99"])
     with pytest.raises(PositionError, match="hands and pile are missing"):
         Game.from_position(dealer=0)
+    for actions in (5, "bid 3"):
+        with pytest.raises(PositionError, match=rf"actions are {actions!r}; allowed: a list"):
+            Game.from_position(hands=SUITED, dealer=3, actions=actions)  # type: ignore[arg-type]
+        with pytest.raises(PositionError, match=rf"actions are {actions!r}; allowed: a list"):
+            View.from_known(seat=0, dealer=3, hand=SUITED[0], actions=actions)  # type: ignore[arg-type]
 
 
 # ---------------------------------------------------------------- a game as it goes

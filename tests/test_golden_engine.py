@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from data.golden import POSITIONS, SCORING, Position, ScoringCase, action_id, card_id, cards, full_rules
+from data.golden import POSITIONS, SCORING, Position, ScoringCase, action_id, card_id, cards, expected, full_rules
 
 from spades_env.cards import cards_of, mask_of
 from spades_env.engine import front, step
@@ -170,17 +170,6 @@ def actual(rules: Rules, states: StateArray, last_winner: int, key: str) -> Any:
         step.advance(states, 0)
         return int(states[0]["dealer"])
     return plain[key]
-
-
-def expected(key: str, value: Any) -> Any:
-    """A position's expectation in the form of `actual`."""
-    if key in ("legal", "discards"):
-        return {action_id(word) for word in value.split()}
-    if key in ("hands", "rejected", "thrown"):
-        return tuple(set(cards(text)) for text in value)
-    if key == "shown":
-        return tuple(None if text is None else card_id(text) for text in value)
-    return cards(value) if key == "trick" else value
 
 
 @pytest.mark.parametrize("position", POSITIONS, ids=lambda position: position.id)

@@ -6,8 +6,10 @@ The permuter is written from R30 alone and knows nothing of view.py. Encoders th
 from __future__ import annotations
 
 import itertools
+import pickle
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +30,8 @@ from spades_env.engine.state import (
     StateArray,
     rules_to_record,
 )
+from spades_env.envs.aec import SpadesAECEnv
+from spades_env.game import Game
 from spades_env.observation import FLAT_SIZE, observe_seat, observe_seat_float32
 from spades_env.rules import PRESETS, Rules
 from spades_env.view import empty_views, view_of
@@ -298,3 +302,122 @@ def test_an_encoder_that_leaks_is_caught(leaky: Encoder, case: str, phase: int) 
     states = collect(rules, (phase,), 60, seed=4)
     assert leaks(leaky, states, np.random.default_rng(4))[phase] > 0
     assert leaks(everything, states, np.random.default_rng(4)).total() == 0
+
+
+# The environment: what a seat gets of it, with the infos that its own code made
+
+
+def at_position(env: SpadesAECEnv, states: StateArray) -> None:
+    """Put `env`, at the start of an episode, where its own `step` would have left it at this position."""
+    game = Game.__new__(Game)
+    game._rules, game._states = env.rules, states
+    env._game, env._states = game, states
+    if game.deal_over:
+        env._end_deal()
+    else:
+        env._clear_infos()
+        env._ask_first()
+
+
+def seen_in(*envs: SpadesAECEnv) -> Encoder:
+    """All that a seat gets of the environments: observation, mask, info, view, reward, end, picture."""
+
+    def encode(states: StateArray, i: int, seat: int) -> bytes:
+        seen: list[Any] = []
+        for env in envs:
+            env.reset(seed=0)
+            at_position(env, states[i : i + 1].copy())
+            agent = env.possible_agents[seat]
+            env.render_seat = seat
+            seen += [env.observe(agent), env.infos[agent], env.view(agent).views.tobytes(), env.render()]
+            seen += [env.rewards[agent], env.terminations[agent], env.truncations[agent], env.agent_selection]
+        return pickle.dumps(seen)
+
+    return encode
+
+
+def check_env(name: str, count: int, seed: int) -> None:
+    """No leak at `count` positions of every phase. A match deals anew after a deal, so that end is an episode here."""
+    rules, phases = CASES[name]
+    match = seen_in(SpadesAECEnv(rules, render_mode="ansi"))
+    deal = seen_in(SpadesAECEnv(rules, episode="deal", dtype="uint8", render_mode="ansi"))
+    for phase in phases:
+        states = collect(rules, (phase,), count, seed)
+        found = leaks(deal if phase == PHASE_DEAL_OVER else match, states, np.random.default_rng(seed))
+        assert found.total() == 0, found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_nothing_hidden_leaves_the_environment(name: str) -> None:
+    check_env(name, 100 if name in PRESETS else 25, seed=5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_nothing_hidden_leaves_the_environment_in_many_positions(name: str) -> None:
+    check_env(name, 1_000, seed=6)
+
+
+@pytest.mark.parametrize("rules", PRESETS)
+def test_an_environment_put_at_a_position_is_the_one_that_was_stepped_there(rules: str) -> None:
+    """What the leak test looks at is what players get: infos, observations and turn, after every step of a deal."""
+    env, placed = (SpadesAECEnv(rules, episode="deal", render_mode="ansi") for _ in range(2))
+    env.reset(seed=7)
+    rng = np.random.default_rng(7)
+    while True:
+        placed.reset(seed=0)
+        at_position(placed, env.game.states.copy())
+        assert placed.agent_selection == env.agent_selection
+        assert placed.rewards == env.rewards
+        for agent in env.possible_agents:
+            for mine, stepped in (
+                (placed.infos[agent], env.infos[agent]),
+                (placed.observe(agent), env.observe(agent)),
+            ):
+                assert pickle.dumps(mine) == pickle.dumps(stepped)
+        if env.terminations[env.agent_selection]:
+            break
+        env.step(int(rng.choice(np.flatnonzero(env.infos[env.agent_selection]["action_mask"]))))
+
+
+class Chatty(SpadesAECEnv):
+    """Leaks in `info` how many spades the next seat holds."""
+
+    def _clear_infos(self) -> None:
+        super()._clear_infos()
+        hands = self.game.hands
+        for seat, agent in enumerate(self.agents):
+            spades = [card for card in hands[(seat + 1) % len(hands)] if card >= 39]
+            self.infos[agent]["next_spades"] = len(spades)
+
+
+class OneMask(SpadesAECEnv):
+    """Leaks the mask of the seat to act to everybody, as some published environments do."""
+
+    def observe(self, agent: str) -> dict[str, npt.NDArray[Any]]:
+        return super().observe(agent) | {"action_mask": self._masks[self.agent_selection]}
+
+
+class OpenTable(SpadesAECEnv):
+    """Leaks in `info` the whole pack once a deal is over, with what was discarded unseen (R27)."""
+
+    def _end_deal(self) -> None:
+        super()._end_deal()
+        for info in self.infos.values():
+            info["pile"] = self._game.states["pile"].tobytes()
+
+
+@pytest.mark.parametrize(
+    ("leaky", "case", "phase"),
+    [
+        (Chatty, "classic", PHASE_PLAY),
+        (Chatty, "two_player", PHASE_EXCHANGE),
+        (OneMask, "table", PHASE_PLAY),
+        (OpenTable, "two_player", PHASE_MATCH_OVER),
+    ],
+)
+def test_an_environment_that_leaks_is_caught(leaky: type[SpadesAECEnv], case: str, phase: int) -> None:
+    rules, _ = CASES[case]
+    states = collect(rules, (phase,), 30, seed=8)
+    env = leaky(rules, render_mode="ansi")
+    assert leaks(seen_in(env), states, np.random.default_rng(8))[phase] > 0

@@ -15,6 +15,7 @@ torch = pytest.importorskip("torch", reason="needs the extra `train`")
 from safetensors.torch import load_file, save_file  # noqa: E402
 
 from agents.base import AgentError  # noqa: E402
+from agents.learned import weights  # noqa: E402
 from agents.learned.network import PolicyNetwork, input_size  # noqa: E402
 from agents.learned.policy import LearnedAgent, load_policy  # noqa: E402
 from agents.learned.sampling import sample_rows  # noqa: E402
@@ -104,6 +105,17 @@ def test_policy_of_other_rules_is_refused() -> None:
         agent.act(some_views(PRESETS["modern"]), np.arange(64, dtype=np.uint64))
 
 
+def test_rules_that_differ_are_named_as_in_rules() -> None:
+    rules = PRESETS["modern"].replace(blind_nil_deficit=None, lead_spades="any")
+    agent = LearnedAgent(network(rules), rules)
+    message = (
+        "was trained for blind_nil_deficit = none, lead_spades = any "
+        "and cannot play with blind_nil_deficit = 100, lead_spades = broken$"
+    )
+    with pytest.raises(AgentError, match=message):
+        agent.act(some_views(PRESETS["modern"], 2), np.arange(2, dtype=np.uint64))
+
+
 def rewrite(path: Path, change: Any) -> None:
     """Change the description of a policy file and write it again, intact otherwise."""
     tensors = load_file(path)
@@ -128,8 +140,14 @@ def _metadata(data: bytes) -> str:
         (lambda h: h | {"hidden": [16, 9]}, "allowed"),
         (lambda h: h | {"hidden": "16"}, "hidden is"),
         (lambda h: h | {"precision": "int1"}, "precision is"),
-        (lambda h: h | {"rules": {"preset": "chess"}}, "chess"),
-        (lambda h: h | {"rules": None}, "rules"),
+        (lambda h: h | {"rules": {"preset": "chess"}}, "rules lack or do not know bag_after, .*preset"),
+        (lambda h: h | {"rules": None}, "rules are missing; allowed: an object with every field"),
+        (lambda h: h | {"rules": {}}, "rules lack or do not know bag_after"),
+        (lambda h: h | {"rules": _without(h["rules"], "jokers")}, "rules lack or do not know jokers; allowed"),
+        (lambda h: h | {"rules": h["rules"] | {"joker": True}}, "rules lack or do not know joker; allowed"),
+        (lambda h: h | {"rules": h["rules"] | {"target": 0}}, "rules: target=0 is not allowed"),
+        (lambda h: h | {"trained": [1]}, "trained is no object"),
+        (lambda h: h | {"hidden": [16]}, r"tensors do not fit the description: trunk\.layers\.1"),
         (lambda h: [1, 2], "format is None"),
     ],
 )
@@ -138,6 +156,40 @@ def test_descriptions_that_do_not_fit_are_refused(tmp_path: Path, change: Any, m
     rewrite(path, change)
     with pytest.raises(AgentError, match=message):
         load_agent(str(path))
+
+
+def _without(values: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key != name}
+
+
+def test_a_network_is_built_only_after_the_tensors_in_the_file_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A few bytes may claim 16 layers of 8192: 4 GB, which are not to be had for the asking."""
+    path = policy_file(tmp_path / "p.safetensors")
+    built = []
+
+    def recorded(*arguments: Any) -> PolicyNetwork:
+        built.append(torch.empty(1).device.type)
+        return PolicyNetwork(*arguments)
+
+    monkeypatch.setattr(weights, "PolicyNetwork", recorded)
+    load_policy(path)
+    assert built == ["meta", "cpu"]
+    rewrite(path, lambda header: header | {"hidden": [8192] * 16})
+    built.clear()
+    with pytest.raises(AgentError, match="tensors do not fit the description"):
+        load_policy(path)
+    assert built == ["meta"]
+
+
+def test_tensors_of_another_type_are_refused(tmp_path: Path) -> None:
+    path = policy_file(tmp_path / "p.safetensors")
+    tensors = load_file(path)
+    tensors["value_head.bias"] = tensors["value_head.bias"].double()
+    save_file(tensors, path, {"spades_env": _metadata(path.read_bytes())})
+    with pytest.raises(AgentError, match=r"tensor value_head\.bias is F64 \(1,\); allowed: F32 \(1,\)"):
+        load_policy(path)
 
 
 def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:

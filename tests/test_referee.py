@@ -22,6 +22,7 @@ from data.golden import (
     action_id,
     card_id,
     cards,
+    expected,
     full_rules,
 )
 from referee import Referee
@@ -119,17 +120,6 @@ def actual(referee: Referee, key: str) -> Any:
         case _:
             value = getattr(referee, key)
             return tuple(value) if isinstance(value, list) else value
-
-
-def expected(key: str, value: Any) -> Any:
-    """A position's expectation in the form of `actual`."""
-    if key in ("legal", "discards"):
-        return {action_id(word) for word in value.split()}
-    if key in ("hands", "rejected", "thrown"):
-        return tuple(set(cards(text)) for text in value)
-    if key == "shown":
-        return tuple(None if text is None else card_id(text) for text in value)
-    return cards(value) if key == "trick" else value
 
 
 @pytest.mark.parametrize("position", POSITIONS, ids=lambda position: position.id)

@@ -8,6 +8,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -255,6 +256,22 @@ def test_refused_combinations(preset: str, overrides: dict[str, Any], field: str
     value = {**MATRIX[preset], **overrides}[field]
     assert message.startswith(f"{field}={value!r} is refused with ")
     assert other in message
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (np.int64(500), "np.int64(500)"),
+        (500.0, "500.0"),
+        ((500,), "a tuple"),
+        (np.zeros(2), "a ndarray"),
+        ({}, "a dict"),
+    ],
+)
+def test_a_value_of_another_type_is_shown(value: Any, shown: str) -> None:
+    with pytest.raises(RulesError) as caught:
+        Rules(target=value)
+    assert str(caught.value) == f"target={shown} is not allowed: an int 1..1000000"
 
 
 @pytest.mark.parametrize(

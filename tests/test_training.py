@@ -30,6 +30,7 @@ from training.checkpoint import CheckpointError  # noqa: E402
 from training.config import ExploreConfig, TrainingConfig, TrainingConfigError, config_from, load_config  # noqa: E402
 from training.diagnostics import deal_summary  # noqa: E402
 from training.losses import BID_PRIOR, exploration_weights, prior_cross_entropy  # noqa: E402
+from training.report import final_table  # noqa: E402
 from training.run import Interrupted, RunError, collapse_warnings, train  # noqa: E402
 from training.seats import SeatVecEnv, most_choices  # noqa: E402
 from training.selfplay import SelfPlayPPO  # noqa: E402
@@ -260,10 +261,74 @@ def test_an_interrupted_run_resumes_to_the_same_weights(tmp_path: Path) -> None:
     assert weights(tmp_path / "whole" / "selfplay") == weights(tmp_path / "parts" / "selfplay")
 
 
+def test_a_stop_in_the_last_collection_leaves_the_end_to_the_resumed_run(tmp_path: Path) -> None:
+    def stop_late(model: SelfPlayPPO, entry: Any) -> None:
+        if model.num_timesteps == 16:
+            original = model.train
+
+            def train_and_stop() -> None:
+                original()
+                signal.raise_signal(signal.SIGINT)
+
+            model.train = train_and_stop  # type: ignore[method-assign]
+
+    train(small(), tmp_path / "whole")
+    with pytest.raises(Interrupted, match="24 of 24 deals"):
+        train(small(), tmp_path / "parts", show=stop_late)
+    train(small(), tmp_path / "parts", resume=True)
+    train(small(), tmp_path / "parts", resume=True)
+    results = [json.loads((tmp_path / run / "selfplay" / "results.json").read_text()) for run in ("whole", "parts")]
+    assert [[e["deals"] for e in r["history"]] for r in results] == [[0, 16, 24]] * 2
+    assert results[0]["history"][-1]["opponents"] == results[1]["history"][-1]["opponents"]
+    assert results[0]["final"]["opponents"] == results[1]["final"]["opponents"]
+    assert weights(tmp_path / "whole" / "selfplay") == weights(tmp_path / "parts" / "selfplay")
+
+
+def test_rates_never_turn_negative_when_the_last_collection_overshoots() -> None:
+    model = SelfPlayPPO(small(deals=5, ppo={"games": 8, "minibatch": 64, "final_rate": 0.0}))
+    collect(model)
+    model._update_current_progress_remaining(model.num_timesteps, 5)
+    model.train()
+    assert model.lr_schedule(model._current_progress_remaining) == 0.0
+
+
+def test_early_snapshot_is_kept_whatever_the_evaluations(tmp_path: Path) -> None:
+    evaluation = small().evaluation.model_dump() | {"every": 1.0}
+    report = train(small(deals=72, evaluation=evaluation), tmp_path)
+    assert "| itself at 10% |" in report.read_text()
+    assert (report.parent / "policy-100.safetensors").exists()
+
+
+def test_a_policy_that_never_bids_is_reported_too(tmp_path: Path) -> None:
+    stats = {"table_bid_mean": 0.0, "nil_rate": 1.0, "nil_success": None, "set_rate": None, "bags_per_deal": 1.0}
+    interval = {"mean": 0.0, "low": -1.0, "high": 1.0}
+    table = final_table({"random": {"margin": interval, "margin_raw": interval, "stats": stats}})
+    assert "| - | - |" in table
+
+
+def test_unusable_devices_and_opponents_are_refused_before_training(tmp_path: Path) -> None:
+    if not torch.cuda.is_available():
+        with pytest.raises(RunError, match="no GPU"):
+            train(small(device="cuda"), tmp_path)
+    evaluation = small().evaluation.model_dump() | {"final_opponents": ["fooo"]}
+    with pytest.raises(ValueError, match="fooo"):
+        train(small(evaluation=evaluation), tmp_path)
+    assert not (tmp_path / "selfplay" / "checkpoint.safetensors").exists()
+
+
+def test_a_rules_file_is_kept_as_its_fields(tmp_path: Path) -> None:
+    house = tmp_path / "house.yaml"
+    house.write_text("preset: classic\nbag_limit: 5\n")
+    config = small(rules=str(house))
+    assert isinstance(config.rules, dict)
+    house.write_text("preset: modern\n")
+    assert config.rule_set().bag_limit == 5
+
+
 def test_resume_refuses_what_does_not_fit(tmp_path: Path) -> None:
     train(small(), tmp_path)
     for changed in (small(seed=2), small(rules="table"), small(deals=32), small(explore={"weight": 0.1})):
-        with pytest.raises(CheckpointError, match="the configuration says"):
+        with pytest.raises(CheckpointError, match="the configuration"):
             train(changed, tmp_path, resume=True)
     path = tmp_path / "selfplay" / "checkpoint.safetensors"
     whole = path.read_bytes()
@@ -295,6 +360,8 @@ def test_two_runs_in_one_folder_are_refused(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("sed: 1", "sed"),
+        ("device: foo", "device is 'foo'"),
+        ("ppo: {value_weight: .inf}", "ppo.value_weight is inf"),
         ("seed: -1", "seed is -1"),
         ("seed: true", "seed is True"),
         ("deals: 1.5", "deals is 1.5"),
@@ -322,7 +389,7 @@ def test_overrides(tmp_path: Path) -> None:
     path.write_text("seed: 3")
     config = load_config(path, ["ppo.games=16", "rules=modern", "bag_price=-5.0"])
     assert (config.seed, config.ppo.games, config.rules, config.bag_price) == (3, 16, "modern", -5.0)
-    for bad in ("ppo", "=3", "seed.a=1"):
+    for bad in ("ppo", "=3", "seed.a=1", "seed=2020-13-45"):
         with pytest.raises(TrainingConfigError, match="--set"):
             load_config(path, [bad])
 

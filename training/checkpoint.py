@@ -15,7 +15,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from evaluation.files import write_atomically
+from spades_env.files import write_atomically
 from spades_env.observation.blocks import OBSERVATION_VERSION
 from training.config import TrainingConfig
 from training.selfplay import SelfPlayPPO
@@ -43,12 +43,14 @@ def save_checkpoint(path: Path, model: SelfPlayPPO, history: list[dict[str, Any]
         "version": FORMAT_VERSION,
         "observation_version": OBSERVATION_VERSION,
         "config": model.config.model_dump(),
+        "rules": model.config.rule_set().to_dict(),
         "precision": model.policy.precision,
         "num_timesteps": model.num_timesteps,
         "n_updates": model._n_updates,
         "choices_made": model.choices_made,
         "decisions_made": model.decisions_made,
         "seconds": dict(model.seconds),
+        "last_deals": model.last_deals,
         "history": history,
     }
     data = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
@@ -75,6 +77,7 @@ def load_checkpoint(path: Path, model: SelfPlayPPO) -> list[dict[str, Any]]:
     model.choices_made = header["choices_made"]
     model.decisions_made = header["decisions_made"]
     model.seconds.update(header["seconds"])
+    model.last_deals = header["last_deals"]
     return list(header["history"])
 
 
@@ -84,6 +87,8 @@ def _check_header(path: Path, header: Any, model: SelfPlayPPO) -> None:
         found = header.get(name) if isinstance(header, dict) else None
         if found != value:
             raise CheckpointError(f"checkpoint {str(path)!r}: {name} is {found!r}; this version resumes {value!r}")
+    if header["rules"] != model.config.rule_set().to_dict():
+        raise CheckpointError(f"checkpoint {str(path)!r}: made under other rules than the configuration's")
     for name, value in _fixed(model.config).items():
         if header["config"].get(name) != value:
             raise CheckpointError(

@@ -20,7 +20,7 @@ class TrainingConfigError(ValueError):
 class Section(BaseModel):
     """Strict and frozen: unknown keys and values of another type are refused."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
 class NetworkConfig(Section):
@@ -88,12 +88,14 @@ class TrainingConfig(Section):
 
     name: str = Field("selfplay", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", description="folder below runs/")
     seed: int = Field(1, ge=0, lt=2**32, description="decides deals, choices, initial weights and minibatches")
-    rules: str | dict[str, Any] = Field("classic", description="preset, YAML file, or fields over a preset")
+    rules: str | dict[str, Any] = Field(
+        "classic", description="preset, YAML file, or fields over a preset; a file is read once and kept as its fields"
+    )
     deals: int = Field(450_000, ge=1, description="deals to learn from")
     bag_price: float | None = Field(
         None, ge=-100, le=100, description="points of a bag; none: derived from the rules, -9"
     )
-    device: str = Field("cpu", description="cpu, cuda or cuda:N")
+    device: str = Field("cpu", pattern=r"^(cpu|cuda(:\d{1,3})?)$", description="cpu, cuda or cuda:N")
     threads: int | None = Field(None, ge=1, le=256, description="CPU threads of torch; none: all cores")
     checkpoint_every: float = Field(0.02, gt=0, le=1, description="share of training between checkpoints")
     network: NetworkConfig = NetworkConfig()
@@ -118,13 +120,13 @@ def config_from(data: Mapping[str, Any], source: str) -> TrainingConfig:
     """`data` as a configuration; the first thing wrong is named with its field."""
     try:
         config = TrainingConfig.model_validate(dict(data))
+        rules = as_rules(config.rules)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
         value = "" if first["type"] == "extra_forbidden" else f" is {first['input']!r}"
         raise TrainingConfigError(f"{source}: {field}{value}: {first['msg']}") from None
-    config.rule_set()
-    return config
+    return config.model_copy(update={"rules": rules.preset_name or rules.to_dict()})
 
 
 def _set(data: dict[str, Any], override: str) -> None:
@@ -139,5 +141,5 @@ def _set(data: dict[str, Any], override: str) -> None:
         data = inner
     try:
         data[last] = yaml.safe_load(text)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError):  # ValueError: what looks like a date and is none
         raise TrainingConfigError(f"--set {override!r}: the value is not YAML") from None

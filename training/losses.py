@@ -75,7 +75,7 @@ def prior_cross_entropy(log_probs: Tensor, choices: Choices) -> Tensor:
     legal = choices.masks[:, bids]
     prior = torch.tensor(BID_PRIOR, device=log_probs.device) * legal
     prior = prior / prior.sum(1, keepdim=True).clamp_min(1e-9)
-    # Illegal bids have log-probability -inf and prior 0; their product must count 0.
+    # Illegal bids have prior 0 and a log-probability at the lowest float; left out, no overflow can reach the sum.
     cross = -(prior * torch.where(legal, log_probs[:, bids], 0.0)).sum(1)
     return torch.where(choices.is_bid, cross, 0.0).mean()
 

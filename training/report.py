@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 from matplotlib.figure import Figure
 
-from evaluation.files import write_atomically
+from spades_env.files import write_atomically
 from evaluation.machine import machine, versions
 from training.config import TrainingConfig
 
@@ -75,7 +75,7 @@ def _markdown(config: TrainingConfig, history: History, final: dict[str, Any], r
         f"Greedy, {config.evaluation.final_deals:,} duplicate deals each (every deal played twice, teams swapped), "
         "points per deal with 95 % intervals. `margin` prices a bag at "
         f"{final['bag_price']:+g} points, `margin_raw` counts bags as scored.",
-        _final_table(final["opponents"]),
+        final_table(final["opponents"]),
         *[f"**Warning:** {warning}" for warning in final["warnings"]],
         "## On the way",
         f"![learning curve]({CURVE_FILE})",
@@ -93,17 +93,18 @@ def _markdown(config: TrainingConfig, history: History, final: dict[str, Any], r
     return "\n\n".join(parts) + "\n"
 
 
-def _final_table(opponents: dict[str, Any]) -> str:
+def final_table(opponents: dict[str, Any]) -> str:
+    """Markdown rows of the final evaluations; a share of nothing is a dash."""
     rows = [
         "| opponent | margin | margin_raw | table bid | nil of seats | nils made | sets | bags |",
         "|---" * 8 + "|",
     ]
     for name, found in opponents.items():
         stats = found["stats"]
-        made = "-" if stats["nil_success"] is None else f"{stats['nil_success']:.0%}"
+        made, sets = _share(stats["nil_success"]), _share(stats["set_rate"])
         rows.append(
             f"| {name} | {_interval(found['margin'])} | {_interval(found['margin_raw'])} | "
-            f"{stats['table_bid_mean']:.2f} | {stats['nil_rate']:.1%} | {made} | {stats['set_rate']:.1%} | "
+            f"{stats['table_bid_mean']:.2f} | {stats['nil_rate']:.1%} | {made} | {sets} | "
             f"{stats['bags_per_deal']:.2f} |"
         )
     return "\n".join(rows)
@@ -117,6 +118,10 @@ def _history_table(history: History) -> str:
         margins = " | ".join(_interval(entry["opponents"][name]["margin"]) for name in opponents)
         rows.append(f"| {entry['deals']:,} | {entry['minutes']:.1f} | {margins} |")
     return "\n".join(rows)
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1%}"
 
 
 def _interval(interval: dict[str, float]) -> str:

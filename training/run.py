@@ -20,14 +20,17 @@ from stable_baselines3.common.logger import configure
 
 from agents.learned.policy import LearnedAgent, load_policy
 from agents.learned.weights import POLICY_FILE, Description, policy_bytes
+from agents.registry import load_agent
 from evaluation.duplicate import Evaluation, evaluate
-from evaluation.files import write_atomically
+from spades_env.files import write_atomically
 from spades_env import __version__
 from training.checkpoint import CHECKPOINT_FILE, load_checkpoint, save_checkpoint
 from training.config import TrainingConfig
 from training.report import CONFIG_FILE, History, write_report
 from training.selfplay import SelfPlayPPO
 
+EARLY = 0.1
+"""The final policy is also measured against itself at this share of the training."""
 LOG_EVERY = 10
 """Collections between two entries of the TensorBoard log."""
 MOST_COMMON_BID, FEWEST_NILS = 0.6, 0.005
@@ -63,16 +66,19 @@ def train(
         if checkpoint.exists() and not resume:
             raise RunError(f"{folder} holds a run already: --resume goes on with it, --set name=... starts another")
         torch.set_num_threads(config.threads or _cores())
+        _check_device(config.device)
+        for name in (*config.evaluation.opponents, *config.evaluation.final_opponents):
+            load_agent(name)
         model = SelfPlayPPO(config)
         history = load_checkpoint(checkpoint, model) if resume else []
         write_atomically(folder / CONFIG_FILE, yaml.safe_dump(config.model_dump(), sort_keys=False))
         model.set_logger(configure(str(folder / "tensorboard"), ["tensorboard"]))
-        keeper = Keeper(folder, config, history, show)
+        keeper = Keeper(folder, model, history, show)
         if model.num_timesteps < config.deals:
             with keeper.catching_signals():
                 left = config.deals - model.num_timesteps
                 model.learn(left, callback=keeper, log_interval=LOG_EVERY, reset_num_timesteps=False)
-            keeper.after_training()
+        keeper.after_training()
         if keeper.stopped:
             raise Interrupted(f"stopped after {model.num_timesteps:,} of {config.deals:,} deals; --resume goes on")
         save_policy(folder / POLICY_FILE, model)
@@ -98,8 +104,8 @@ def final_results(model: SelfPlayPPO, folder: Path) -> dict[str, Any]:
     config = model.config
     agent = load_policy(folder / POLICY_FILE)
     opponents: dict[str, Any] = {name: name for name in config.evaluation.final_opponents}
-    if snapshot_path(folder, 10).exists():
-        opponents["itself at 10 %"] = load_policy(snapshot_path(folder, 10))
+    if snapshot_path(folder, EARLY).exists():
+        opponents[f"itself at {EARLY:.0%}"] = load_policy(snapshot_path(folder, EARLY))
     found: dict[str, Any] = {}
     for name, opponent in opponents.items():
         result = evaluate(
@@ -134,9 +140,9 @@ def collapse_warnings(stats: dict[str, Any]) -> list[str]:
     return warnings
 
 
-def snapshot_path(folder: Path, percent: int) -> Path:
-    """Where the policy at `percent` of the training lies."""
-    return folder / f"policy-{percent:03d}.safetensors"
+def snapshot_path(folder: Path, progress: float) -> Path:
+    """Where the policy at this share of the training lies."""
+    return folder / f"policy-{round(100 * progress):03d}.safetensors"
 
 
 def _entry(result: Evaluation) -> dict[str, Any]:
@@ -158,6 +164,13 @@ def _speed(model: SelfPlayPPO) -> dict[str, float]:
         "network_share": network,
         "rest_share": 1 - engine - network,
     }
+
+
+def _check_device(device: str) -> None:
+    if device != "cpu" and not torch.cuda.is_available():
+        raise RunError(f"device is {device!r}, but torch finds no GPU here; allowed: cpu")
+    if ":" in device and int(device.split(":")[1]) >= torch.cuda.device_count():
+        raise RunError(f"device is {device!r}; allowed: cuda:0..cuda:{torch.cuda.device_count() - 1}")
 
 
 def _cores() -> int:
@@ -183,15 +196,15 @@ class Keeper(BaseCallback):
 
     model: SelfPlayPPO
 
-    def __init__(self, folder: Path, config: TrainingConfig, history: History, show: Report | None) -> None:
+    def __init__(self, folder: Path, model: SelfPlayPPO, history: History, show: Report | None) -> None:
         super().__init__()
         self.folder = folder
-        self.config = config
+        self.config = model.config
         self.history = history
         self.show = show
         self.stopped = False
-        self._resumed_at: int | None = None
-        self._saved_at = 0
+        self.model = model
+        self._saved_at = model.num_timesteps
         self._since = perf_counter()
 
     @contextmanager
@@ -212,13 +225,13 @@ class Keeper(BaseCallback):
                 signal.signal(number, handler)
 
     def _on_training_start(self) -> None:
-        self._resumed_at = self.model.num_timesteps if self.history else None
-        self._saved_at = self.model.num_timesteps
         self._since = perf_counter()
 
     def _on_rollout_start(self) -> None:
         self._add_time()
         entry = self._evaluate() if self._is_due(self.config.evaluation.every) else None
+        if EARLY <= self.model.progress < 2 * EARLY and not snapshot_path(self.folder, EARLY).exists():
+            save_policy(snapshot_path(self.folder, EARLY), self.model)
         step = max(1, round(self.config.checkpoint_every * self.config.deals))
         if self.stopped or entry is not None or self.model.num_timesteps - self._saved_at >= step:
             self._save()
@@ -231,10 +244,11 @@ class Keeper(BaseCallback):
 
     def after_training(self) -> None:
         """The last evaluation and checkpoint; a run that was stopped keeps just its checkpoint."""
-        if self.stopped:
+        if self.model.num_timesteps > self._saved_at:
+            self._add_time()
             self._save()
+        if self.stopped or (self.history and self.history[-1]["deals"] == self.model.num_timesteps):
             return
-        self._add_time()
         entry = self._evaluate()
         self._save()
         if self.show:
@@ -269,21 +283,16 @@ class Keeper(BaseCallback):
             )
             for opponent in settings.opponents
         }
-        log = {
-            name.removeprefix("deals/"): float(value)
-            for name, value in self.model.logger.name_to_value.items()
-            if name.startswith("deals/")
-        }
         entry = {
             "deals": self.model.num_timesteps,
             "minutes": self.model.seconds["all"] / 60,
             "opponents": found,
-            "deals_log": log,
+            "deals_log": self.model.last_deals,
         }
         self.history.append(entry)
         for opponent, result in found.items():
             self.model.logger.record(f"evaluation/{opponent}/margin", result["margin"]["mean"])
             self.model.logger.record(f"evaluation/{opponent}/nil_rate", result["stats"]["nil_rate"])
-        percent = min(100, round(100 * settings.every * (len(self.history) - 1)))
-        save_policy(snapshot_path(self.folder, percent), self.model)
+        self.model.logger.dump(self.model.num_timesteps)
+        save_policy(snapshot_path(self.folder, min(1.0, self.model.progress)), self.model)
         return entry

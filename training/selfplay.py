@@ -32,6 +32,15 @@ from training.policy import SeatPolicy
 from training.seats import SeatVecEnv, most_choices
 
 
+class TrainingDiverged(ValueError):
+    """The loss became NaN or infinite; the message says when."""
+
+
+def _annealed(final: float, left: float) -> float:
+    """A factor that falls from 1 to `final` as `left` falls from 1 to 0; the last collection may overshoot."""
+    return final + (1 - final) * max(0.0, left)
+
+
 class SelfPlayPPO(MaskablePPO):
     """PPO in which one policy plays all seats and every seat learns from what she saw and won."""
 
@@ -47,12 +56,13 @@ class SelfPlayPPO(MaskablePPO):
             precision = "bfloat16" if config.device == "cpu" and has_fast_bfloat16() else "float32"
         self.config = config
         self.seconds: defaultdict[str, float] = defaultdict(float)
+        self.last_deals: dict[str, float] = {}
         self.choices_made = 0
         self.decisions_made = 0
         super().__init__(
             SeatPolicy,
             SeatVecEnv(rules, ppo.games, config.seed, config.bag_price),
-            learning_rate=lambda left: ppo.learning_rate * (ppo.final_rate + (1 - ppo.final_rate) * left),
+            learning_rate=lambda left: ppo.learning_rate * _annealed(ppo.final_rate, left),
             n_steps=most_choices(rules),
             batch_size=ppo.minibatch,
             n_epochs=ppo.epochs,
@@ -108,7 +118,8 @@ class SelfPlayPPO(MaskablePPO):
         self.num_timesteps += env.games
         self.decisions_made += int(env.states["n_actions"].sum())
         self.choices_made += int(rollout_buffer.counts.sum())
-        for name, value in deal_summary(env.states).items():
+        self.last_deals = deal_summary(env.states)
+        for name, value in self.last_deals.items():
             self.logger.record(f"deals/{name}", value)
         callback.on_rollout_end()
         return True
@@ -150,8 +161,8 @@ class SelfPlayPPO(MaskablePPO):
         """`epochs` passes over the choices of the last collection."""
         self.policy.set_training_mode(True)
         self._update_learning_rate(self.policy.optimizer)
-        ppo, left = self.config.ppo, self._current_progress_remaining
-        share = ppo.final_entropy + (1 - ppo.final_entropy) * left
+        ppo = self.config.ppo
+        share = _annealed(ppo.final_entropy, self._current_progress_remaining)
         now = Coefficients(ppo.play_entropy * share, ppo.bid_entropy * share)
         sums: defaultdict[str, float] = defaultdict(float)
         steps = 0
@@ -170,7 +181,7 @@ class SelfPlayPPO(MaskablePPO):
         logits, values = self.policy.logits_and_values(choices.observations, choices.masks)
         loss = minibatch_loss(logits, values, choices, self.config.ppo, self.config.explore, now)
         if not torch.isfinite(loss.total):
-            raise FloatingPointError(f"the loss is {float(loss.total.detach())} after {self.num_timesteps} deals")
+            raise TrainingDiverged(f"the loss is {float(loss.total.detach())} after {self.num_timesteps} deals")
         self.policy.optimizer.zero_grad()
         loss.total.backward()
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.config.ppo.max_grad_norm)

@@ -12,7 +12,7 @@ from agents.learned.network import PolicyNetwork
 from agents.learned.sampling import sample_rows
 from agents.learned.weights import read_policy
 from spades_env.actions import NUM_ACTIONS
-from spades_env.engine.state import RULES, StateArray, rules_to_record
+from spades_env.engine.state import RULES, StateArray, rules_from_record, rules_to_record
 from spades_env.observation.blocks import FLAT_SIZE
 from spades_env.observation.flat import encode_views
 from spades_env.rules import Rules
@@ -20,6 +20,8 @@ from spades_env.view import write_view_masks
 
 MATCH_FIELDS = ("target", "mercy", "max_deals", "step", "dealers_left", "_pad")
 """Rules that a policy for single deals need not share with the table: when a match ends, and the mirror image."""
+MATCH_RULES = ("target", "mercy", "max_deals", "turn_direction", "first_seat")
+"""The same by their names in `Rules`."""
 BLOCK = 256
 """Rows of every forward pass, padded with zeros: matrix products of one shape round the same in any batch."""
 _SHARED_FIELDS = [name for name in RULES.names or () if name not in MATCH_FIELDS]
@@ -64,11 +66,19 @@ class LearnedAgent:
         for name in _SHARED_FIELDS:
             different = rules[name] != self._record[name]
             if different.any():
-                found = rules[name][different][0]
-                raise AgentError(
-                    f"policy {self.name!r} was trained for {name} = {self._record[name]} "
-                    f"and cannot play with {name} = {found}"
-                )
+                raise AgentError(self._mismatch(rules_from_record(rules[different][0])))
+
+    def _mismatch(self, table: Rules) -> str:
+        """The rules in which the table differs from the policy's, by their names in `Rules`."""
+        own, other = (
+            ", ".join(
+                f"{name} = {'none' if value is None else value}"
+                for name, value in rules.to_dict().items()
+                if name not in MATCH_RULES and getattr(self.rules, name) != getattr(table, name)
+            )
+            for rules in (self.rules, table)
+        )
+        return f"policy {self.name!r} was trained for {own} and cannot play with {other}"
 
 
 def load_policy(path: str | os.PathLike[str], *, sample: bool = False) -> LearnedAgent:

@@ -18,7 +18,7 @@ from agents.base import AgentError
 from agents.learned.network import PRECISIONS, PolicyNetwork, input_size
 from spades_env.actions import NUM_ACTIONS
 from spades_env.observation.blocks import OBSERVATION_VERSION
-from spades_env.rules import Rules, RulesError
+from spades_env.rules import FIELD_NAMES, Rules, RulesError
 
 FORMAT = "spades_env.policy"
 FORMAT_VERSION = 1
@@ -26,6 +26,9 @@ POLICY_FILE = "policy.safetensors"
 """Name of the policy in a run's folder; a folder may be given instead of the file."""
 MAX_BYTES = 512 * 2**20
 MAX_LAYERS, MAX_WIDTH = 16, 8192
+
+Form = tuple[str, tuple[int, ...]]
+"""Type, as safetensors names it, and shape of a tensor."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +68,14 @@ def read_policy(path: str | os.PathLike[str]) -> tuple[PolicyNetwork, Descriptio
         raise AgentError(f"policy {str(file)!r}: {file.stat().st_size} bytes; allowed: up to {MAX_BYTES}")
     try:
         with safe_open(file, framework="pt") as handle:
-            header = _header(file, handle.metadata())
-            tensors = {name: handle.get_tensor(name) for name in handle.keys()}  # noqa: SIM118 (no mapping)
+            description = _description(file, _header(file, handle.metadata()))
+            names = list(handle.keys())
+            forms = {name: _form(handle.get_slice(name)) for name in names}
+            # Before a network of the size that the description claims is built.
+            _check_forms(file, description, forms)
+            tensors = {name: handle.get_tensor(name) for name in names}
     except SafetensorError as error:
         raise AgentError(f"policy {str(file)!r}: damaged or no safetensors file ({error})") from None
-    description = _description(file, header)
     return _network(file, description, tensors), description
 
 
@@ -77,7 +83,7 @@ def _header(file: Path, metadata: Mapping[str, str] | None) -> dict[str, Any]:
     """The JSON description, with format and versions checked."""
     try:
         header = json.loads((metadata or {})["spades_env"])
-    except (KeyError, ValueError):
+    except (KeyError, ValueError, RecursionError):
         raise AgentError(f"policy {str(file)!r}: not a policy of spades_env (no description)") from None
     wanted = {
         "format": FORMAT,
@@ -87,6 +93,8 @@ def _header(file: Path, metadata: Mapping[str, str] | None) -> dict[str, Any]:
     }
     for name, value in wanted.items():
         found = header.get(name) if isinstance(header, dict) else None
+        if found == "spades_env.checkpoint":
+            raise AgentError(f"policy {str(file)!r}: a checkpoint to resume from; {POLICY_FILE} beside it plays")
         if found != value:
             raise AgentError(f"policy {str(file)!r}: {name} is {found!r}; this version plays with {value!r}")
     return dict(header)
@@ -102,28 +110,49 @@ def _description(file: Path, header: dict[str, Any]) -> Description:
         raise AgentError(
             f"policy {str(file)!r}: hidden is {hidden!r}; allowed: 1 to {MAX_LAYERS} widths of 1 to {MAX_WIDTH}"
         )
-    if precision not in PRECISIONS or not isinstance(trained, dict):
+    if precision not in PRECISIONS:
         raise AgentError(f"policy {str(file)!r}: precision is {precision!r}; allowed: {', '.join(PRECISIONS)}")
+    if not isinstance(trained, dict):
+        raise AgentError(f"policy {str(file)!r}: trained is no object; allowed: facts about the training by name")
+    return Description(_rules(file, header.get("rules")), tuple(hidden), precision, trained)
+
+
+def _rules(file: Path, given: object) -> Rules:
+    """The rules in a description, which names every field: a default may not be what the policy learned."""
+    if not isinstance(given, dict):
+        raise AgentError(f"policy {str(file)!r}: rules are missing; allowed: an object with every field of Rules")
+    odd = sorted(set(given) ^ set(FIELD_NAMES))
+    if odd:
+        raise AgentError(f"policy {str(file)!r}: rules lack or do not know {', '.join(odd)}; allowed: every field once")
     try:
-        rules = Rules.from_dict(dict(header.get("rules") or {}))
-    except (RulesError, TypeError) as error:
+        return Rules.from_dict(given)
+    except RulesError as error:
         raise AgentError(f"policy {str(file)!r}: rules: {error}") from None
-    return Description(rules, tuple(hidden), precision, trained)
+
+
+def _form(part: Any) -> Form:
+    """Type and shape of a tensor in a file, from the file's header alone."""
+    return str(part.get_dtype()), tuple(part.get_shape())
+
+
+def _check_forms(file: Path, description: Description, forms: Mapping[str, Form]) -> None:
+    """Refuse tensors of another name, type or shape than those of the network described."""
+    with torch.device("meta"):  # a network without memory
+        network = PolicyNetwork(input_size(description.rules), description.hidden, description.precision)
+    expected = {name: ("F32", tuple(tensor.shape)) for name, tensor in network.state_dict().items()}
+    odd = sorted(set(forms) ^ set(expected))
+    if odd:
+        raise AgentError(f"policy {str(file)!r}: tensors do not fit the description: {', '.join(odd[:5])}")
+    for name, (dtype, shape) in forms.items():
+        if (dtype, shape) != expected[name]:
+            allowed = " ".join(map(str, expected[name]))
+            raise AgentError(f"policy {str(file)!r}: tensor {name} is {dtype} {shape}; allowed: {allowed}")
 
 
 def _network(file: Path, description: Description, tensors: dict[str, Tensor]) -> PolicyNetwork:
-    """The network with `tensors` as its weights; every name, shape and value is checked."""
+    """The network with `tensors`, which fit the description, as its weights; every value is checked."""
     network = PolicyNetwork(input_size(description.rules), description.hidden, description.precision)
-    expected = network.state_dict()
-    if set(tensors) != set(expected):
-        odd = sorted(set(tensors) ^ set(expected))
-        raise AgentError(f"policy {str(file)!r}: tensors do not fit the description: {', '.join(odd[:5])}")
     for name, tensor in tensors.items():
-        if tensor.shape != expected[name].shape or tensor.dtype != expected[name].dtype:
-            raise AgentError(
-                f"policy {str(file)!r}: tensor {name} is {tensor.dtype} {tuple(tensor.shape)}; "
-                f"allowed: {expected[name].dtype} {tuple(expected[name].shape)}"
-            )
         if not bool(torch.isfinite(tensor).all()):
             raise AgentError(f"policy {str(file)!r}: tensor {name} holds NaN or infinite values")
     network.load_state_dict(tensors)

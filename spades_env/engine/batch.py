@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spades_env.actions import action_text
+from spades_env.checks import finite_number, whole_number
 from spades_env.engine.deal import start_match
 from spades_env.engine.kernel import kernel
 from spades_env.engine.rng import combine
@@ -125,7 +126,6 @@ class SpadesBatch:
 
     Attributes (n = number of games):
         states: STATE records, shape (n,).
-        turn: seat to act of each game, int8 view into `states`, shape (n,).
         scored: bool (n,), a deal was scored in the last step.
         terminated, truncated: bool (n,), the episode ended in the last step (the next one has already begun).
         margins: float32 (n,), points of team 0 minus team 1 in the deal just scored, else 0. Bags are priced at
@@ -143,43 +143,40 @@ class SpadesBatch:
         bag_price: float | None = None,
         first_game: int = 0,
     ) -> None:
-        if n < 1:
-            raise ValueError(f"n is {n}; allowed: at least 1 game")
+        n = whole_number("n", n, 1, 2**24)
         if episode not in EPISODES:
             raise ValueError(f"episode is {episode!r}; allowed: {', '.join(EPISODES)}")
-        if not 0 <= seed < 2**63:
-            raise ValueError(f"seed is {seed}; allowed: 0 to 2**63 - 1")
-        if not 0 <= first_game < 2**31:
-            raise ValueError(f"first_game is {first_game}; allowed: 0 to 2**31 - 1")
-        if bag_price is not None and (episode == "match" or not np.isfinite(bag_price)):
-            raise ValueError(
-                f"bag_price is {bag_price} with episode {episode!r}; allowed: a finite number with 'deal', "
-                "a match counts bags and penalties as scored"
-            )
+        seed = whole_number("seed", seed, 0, 2**63 - 1)
+        first_game = whole_number("first_game", first_game, 0, 2**31 - 1)
+        if bag_price is not None and episode == "match":
+            raise ValueError("bag_price is refused with episode='match': bags and penalties count as scored there")
         self.rules = as_rules(rules)
         if self.rules.max_deals is None:
             self.rules = self.rules.replace(max_deals=DEFAULT_MAX_DEALS)
         self.episode: Episode = episode
         # NaN tells `deal_value` to count bags and penalties as scored.
-        self.bag_price = default_bag_price(self.rules) if bag_price is None else float(bag_price)
+        self.bag_price = default_bag_price(self.rules) if bag_price is None else finite_number("bag_price", bag_price)
         self._price = self.bag_price if episode == "deal" else float("nan")
         self.states: StateArray = np.zeros(n, STATE)
         new_games(self.states, rules_to_record(self.rules), seed, first_game)
-        self.turn: npt.NDArray[np.int8] = self.states["turn"]
         self.scored = np.zeros(n, np.bool_)
         self.terminated = np.zeros(n, np.bool_)
         self.truncated = np.zeros(n, np.bool_)
         self.margins = np.zeros(n, np.float32)
         self.final_scores = np.zeros((n, 2), np.int32)
 
+    @property
+    def turn(self) -> npt.NDArray[np.int8]:
+        """Seat to act of each game, int8 (n,): a view into `states`."""
+        turn: npt.NDArray[np.int8] = self.states["turn"]
+        return turn
+
     def __len__(self) -> int:
         return int(self.states.shape[0])
 
     def step(self, actions: npt.NDArray[np.integer], *, check: bool = True) -> None:
         """Apply `actions`, integers of shape (n,). With `check`, an illegal one is refused before anything changes."""
-        chosen: npt.NDArray[np.int64] = np.ascontiguousarray(actions, dtype=np.int64)
-        if chosen.shape != self.scored.shape:
-            raise ValueError(f"actions have shape {chosen.shape}; allowed: {self.scored.shape}")
+        chosen = _whole_actions(actions, self.scored.shape)
         if check:
             self._check(chosen)
         step_games(
@@ -199,6 +196,8 @@ class SpadesBatch:
         shape = (len(self), NUM_ACTIONS)
         if out is None:
             out = np.empty(shape, np.int8)
+        elif not isinstance(out, np.ndarray):
+            raise ValueError(f"out is a {type(out).__name__}; allowed: an array")
         elif out.shape != shape or out.dtype != np.int8 or not (out.flags.c_contiguous and out.flags.writeable):
             raise ValueError(f"out is {out.dtype} {out.shape}; allowed: writeable contiguous int8 of shape {shape}")
         write_action_masks(self.states, out)
@@ -206,6 +205,7 @@ class SpadesBatch:
 
     def sample_actions(self, key: int, n: int) -> npt.NDArray[np.int64]:
         """Uniformly random legal actions, shape (n_games,): choice `n` of the random stream `key`."""
+        key, n = whole_number("key", key, 0, 2**64 - 1), whole_number("n", n, 0, 2**63 - 1)
         out = np.empty(len(self), np.int64)
         sample_actions(self.states, np.uint64(key), n, out)
         return out
@@ -214,6 +214,19 @@ class SpadesBatch:
         i = int(first_illegal(self.states, actions))
         if i >= 0:
             raise IllegalActionError(f"game {i}: {illegal_text(self.states, i, int(actions[i]))}")
+
+
+def _whole_actions(actions: object, shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """`actions` as contiguous int64 of `shape`; floats, bools, text and numbers beyond int64 are refused."""
+    given = np.asarray(actions)
+    if given.shape != shape:
+        raise ValueError(f"actions have shape {given.shape}; allowed: {shape}")
+    if not np.issubdtype(given.dtype, np.integer):
+        raise ValueError(f"actions are {given.dtype}; allowed: integers 0..{NUM_ACTIONS - 1}")
+    if given.dtype != np.int64:
+        # Clipped, because huge unsigned numbers would wrap around, perhaps to legal ones.
+        given = np.clip(given, -1, NUM_ACTIONS)
+    return np.ascontiguousarray(given, dtype=np.int64)
 
 
 def legal_action_list(states: StateArray, i: int) -> list[int]:

@@ -145,3 +145,18 @@ def _nth_bit_compiled(mask: Any, n: Any) -> Any:
             return _cttz(np.int64(mask))
 
     return implementation
+
+
+@kernel
+def _probe(number: int) -> int:
+    """Nothing; whether it has to be compiled tells whether this machine has a cache of kernels."""
+    return number
+
+
+def is_compiled() -> bool:
+    """Whether kernels come from the cache on disk, or run without JIT; no more than once False in a process."""
+    probe: Any = _probe
+    if not JIT_ENABLED or probe.signatures:
+        return True
+    probe(0)
+    return bool(probe.stats.cache_hits)

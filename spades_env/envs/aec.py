@@ -5,7 +5,6 @@ The course of play is the engine's; agents, rewards, ends and dead steps are as 
 
 from __future__ import annotations
 
-import math
 import operator
 import secrets
 import warnings
@@ -20,6 +19,7 @@ from pettingzoo import AECEnv  # type: ignore[import-untyped]
 from pettingzoo.utils.env import AECIterable  # type: ignore[import-untyped]
 
 from spades_env.actions import NUM_ACTIONS
+from spades_env.checks import finite_number
 from spades_env.engine.batch import (
     DEFAULT_MAX_DEALS,
     EPISODES,
@@ -42,7 +42,7 @@ from spades_env.envs.spaces import (
     state_space,
 )
 from spades_env.game import Game, View
-from spades_env.game.position import HIGHEST_SEED, PositionError, whole_number
+from spades_env.game.position import HIGHEST_COUNT, HIGHEST_SEED, PositionError, whole_number
 from spades_env.observation.blocks import FLAT_SIZE, STATE_SIZE
 from spades_env.observation.flat import observe_seat, observe_seat_float32
 from spades_env.observation.state_encoder import encode_state, encode_state_float32
@@ -118,12 +118,12 @@ class SpadesAECEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]
             raise ValueError("bag_price is refused with episode='match': bags count as scored there")
         self.rules = _with_end(as_rules(rules), max_deals)
         self.episode, self.reward, self.on_illegal = episode, reward, on_illegal
-        self.illegal_penalty = _finite("illegal_penalty", illegal_penalty)
+        self.illegal_penalty = finite_number("illegal_penalty", illegal_penalty)
         self.render_mode = render_mode
         if render_seat is not None:
             render_seat = whole_number("render_seat", render_seat, 0, self.rules.players - 1)
         self.render_seat = render_seat
-        price = default_bag_price(self.rules) if bag_price is None else _finite("bag_price", bag_price)
+        price = default_bag_price(self.rules) if bag_price is None else finite_number("bag_price", bag_price)
         # NaN tells the engine to count bags and penalties as scored.
         self._bag_price = price if episode == "deal" else float("nan")
         self._dtype = np.dtype(dtype)
@@ -133,24 +133,24 @@ class SpadesAECEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]
         self.observation_spaces = {agent: observation_space(dtype) for agent in self.possible_agents}
         self.action_spaces = {agent: action_space() for agent in self.possible_agents}
         self.state_space = state_space(dtype)
-        self._seed: int | None = None
-        self._match = 0
+        self._origin: tuple[int, int, int] | None = None
         # Rewards or results of a deal stand in the dictionaries and are to be cleared by the next step.
         self._stale = False
 
     def __getattr__(self, name: str) -> Any:
         """Say that `reset` comes first where it has not been called; only missing names come here."""
         if name in _AFTER_RESET:
-            raise AttributeError(f"reset() needs to be called before {name!r} is used")
+            what = "anything else" if name.startswith("_") else repr(name)
+            raise AttributeError(f"reset() needs to be called before {what} is used")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """The space of `observe(agent)`, the same object every time."""
-        return self.observation_spaces[agent]
+        return self.observation_spaces[self._checked(agent)]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
         """Discrete(73), the same object every time."""
-        return self.action_spaces[agent]
+        return self.action_spaces[self._checked(agent)]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Start a new episode.
@@ -163,13 +163,14 @@ class SpadesAECEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]
         """
         given = _checked_options(options)
         if seed is not None:
-            number, match = whole_number("seed", seed, 0, HIGHEST_SEED), 0
-        elif self._seed is None:
-            number, match = secrets.randbelow(HIGHEST_SEED), 0
+            origin = whole_number("seed", seed, 0, HIGHEST_SEED), 0, 0
+        elif self._origin is None:
+            origin = secrets.randbelow(HIGHEST_SEED), 0, 0
         else:
-            number, match = self._seed, self._match + 1
-        game = Game(self.rules, seed=number, match=match, **given)
-        self._seed, self._match, self._game = number, match, game
+            origin = _next_match(*self._origin)
+        number, game_number, match = origin
+        game = Game(self.rules, seed=number, game=game_number, match=match, **given)
+        self._origin, self._game = origin, game
         self._states: StateArray = game.states
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -212,9 +213,7 @@ class SpadesAECEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]
 
     def observe(self, agent: str) -> Observation:
         """What `agent` sees now, whoever is to act; changes nothing. Off turn the mask is all zeros."""
-        seat = self._seat_of.get(agent)
-        if seat is None:
-            raise ValueError(f"agent {agent!r} does not exist; allowed: {', '.join(self.possible_agents)}")
+        seat = self._seat_of[self._checked(agent)]
         row = np.empty(FLAT_SIZE, self._dtype)
         if self._float:
             observe_seat_float32(self._states, 0, seat, row)
@@ -233,7 +232,7 @@ class SpadesAECEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]
 
     def view(self, agent: str) -> View:
         """What `agent` knows, as a `View`."""
-        return self._game.view(self._seat_of[agent])
+        return self._game.view(self._seat_of[self._checked(agent)])
 
     @property
     def game(self) -> Game:
@@ -260,6 +259,12 @@ class SpadesAECEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]
         if "agents" not in self.__dict__:
             raise AttributeError("reset() needs to be called before agent_iter() is used")
         return super().agent_iter(max_iter)
+
+    def _checked(self, agent: str) -> str:
+        """The name of an agent, or an error that names those there are."""
+        if isinstance(agent, str) and agent in self._seat_of:
+            return agent
+        raise ValueError(f"agent {agent!r} does not exist; allowed: {', '.join(self.possible_agents)}")
 
     def _clear_infos(self) -> None:
         """An empty mask and nothing else in the info of every agent."""
@@ -362,17 +367,19 @@ def _with_end(rules: Rules, max_deals: int | None) -> Rules:
     return rules if rules.max_deals is not None else rules.replace(max_deals=DEFAULT_MAX_DEALS)
 
 
-def _finite(name: str, value: float) -> float:
-    """A finite number, or an error that names it."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"{name} is {value!r}; allowed: a finite number")
-    return float(value)
+def _next_match(seed: int, game: int, match: int) -> tuple[int, int, int]:
+    """What `reset` goes on to: the next match, after the last one of a game the first of the next game."""
+    return (seed, game, match + 1) if match < HIGHEST_COUNT else (seed, game + 1, 0)
 
 
 def _checked_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
     """The options of `reset`, unknown ones refused by name."""
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise PositionError(f"options are {options!r}; allowed: None or a dict with {', '.join(RESET_OPTIONS)}")
     # PettingZoo's own api_test passes just this, to see that options are taken.
-    if options is None or options == {"options": 1}:
+    if options.keys() == {"options"} and type(options["options"]) is int and options["options"] == 1:
         return {}
     for name in options:
         if name not in RESET_OPTIONS:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import gymnasium
 import pettingzoo  # type: ignore[import-untyped]
 
 AEC_ID = "spades_env/Spades-v0"
+GYMNASIUM_ID = "spades_env/Spades-v0"
 
 
 def register_all() -> None:
-    """Register with PettingZoo; a version of it that has no registry has no `make` either."""
+    """Register with PettingZoo, where a version without a registry has no `make` either, and with Gymnasium."""
     registry = getattr(pettingzoo, "aec_registry", None)
     if registry is not None and AEC_ID not in registry:
         pettingzoo.register("aec", AEC_ID, entry_point="spades_env.envs.aec:env")
+    if GYMNASIUM_ID not in gymnasium.registry:
+        gymnasium.register(
+            GYMNASIUM_ID,
+            entry_point="spades_env.envs.single:SpadesEnv",
+            vector_entry_point="spades_env.envs.vector:SpadesVectorEnv",
+        )

@@ -15,7 +15,17 @@ from spades_env.engine.state import StateArray
 from spades_env.engine.step import advance, apply, is_legal
 from spades_env.game.facts import Facts
 from spades_env.game.known import View
-from spades_env.game.position import Cards, PositionError, action_id, new_state, open_position, whole_number
+from spades_env.game.position import (
+    HIGHEST_COUNT,
+    HIGHEST_TOTAL,
+    Cards,
+    PositionError,
+    action_id,
+    course_of,
+    new_state,
+    open_position,
+    whole_number,
+)
 from spades_env.game.storage import pack_state, unpack_state
 from spades_env.rules import Rules, as_rules
 from spades_env.view import empty_views, view_of
@@ -32,13 +42,19 @@ class Game(Facts):
     Args:
         rules: a Rules value, a preset's name, a YAML file or a mapping of fields.
         seed: 0 to 2**63 - 1.
-        game: number of the game under that seed. match: number of the match in that game.
-        deal: number of the deal in the match; decides its pack, and how many are left before `max_deals`.
+        game: number of the game under that seed. match: number of the match in that game, up to a million.
+        deal: number of the deal in the match; decides its pack, and how many are left before `max_deals`, which
+            is a million at most.
         dealer: seat of the dealer; drawn if None (R5).
         scores, bags: of both teams before the deal; bags below the limit (R6), a match not yet won.
         hands: a hand per seat, as text ("AS KS 2C ...") or card texts and ids.
         pile: the 52 cards of a draft in drawing order (R27).
     """
+
+    _origin: tuple[int, int] | None = None
+    """(seed, game) of a game that was made from them, which its key does not tell."""
+    _deal_start: tuple[int, int, tuple[int, int]] | None = None
+    """(match, deal, bag counts before it) of the deal begun last by this object; a state forgets such bags."""
 
     def __init__(
         self,
@@ -66,6 +82,7 @@ class Game(Facts):
             hands=hands,
             pile=pile,
         )
+        self._origin, self._deal_start = (int(seed), int(game)), (self.match, self.deal, self.bags)
 
     @classmethod
     def from_position(
@@ -89,7 +106,7 @@ class Game(Facts):
         if hands is None and pile is None:
             raise PositionError("hands and pile are missing; allowed: hands if dealt, the pile if drafted")
         game = cls(rules, seed=seed, deal=deal, dealer=dealer, scores=scores, bags=bags, hands=hands, pile=pile)
-        for index, action in enumerate(actions):
+        for index, action in enumerate(course_of(actions)):
             try:
                 game.apply(action)
             except (IllegalActionError, PositionError) as error:
@@ -135,11 +152,11 @@ class Game(Facts):
 
     def next_deal(self) -> None:
         """Deal again, with the deal passed on (R5); allowed once a deal is over and the match is not."""
-        self._go_on("next_deal", "deal over")
+        self._go_on("next_deal", "deal over", "deal")
 
     def next_match(self) -> None:
         """Start the next match of this game at 0:0 (R26); allowed once a match is over."""
-        self._go_on("next_match", "match over")
+        self._go_on("next_match", "match over", "match")
 
     def view(self, seat: int) -> View:
         """What `seat` knows now (R30)."""
@@ -151,6 +168,7 @@ class Game(Facts):
         """The same game, on its own from now on."""
         twin = type(self).__new__(type(self))
         twin._rules, twin._states = self._rules, self._states.copy()
+        twin._origin, twin._deal_start = self._origin, self._deal_start
         return twin
 
     def to_bytes(self) -> bytes:
@@ -162,6 +180,32 @@ class Game(Facts):
         """The game saved by `to_bytes`; StorageError for damaged or foreign bytes and impossible states."""
         game = cls.__new__(cls)
         game._states, game._rules = unpack_state(data)
+        return game
+
+    def to_record(
+        self, *, players: Sequence[str] | None = None, meta: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """This deal so far as a game record: plain JSON values, for `spades_env.record` (docs/records.md).
+
+        `players` are names by seat, `meta` is any JSON object of your own.
+        """
+        from spades_env.record.write import record_of  # here, because records are made of games
+
+        start = self._deal_start
+        # Whoever advances `states` by a kernel leaves the start of an earlier deal here.
+        bags = start[2] if start is not None and start[:2] == (self.match, self.deal) else None
+        return record_of(self._states, origin=self._origin, bags=bags, players=players, meta=meta)
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any], *, actions: int | None = None) -> Game:
+        """The game that a deal's record leads to, or stands at after its first `actions` actions.
+
+        All of the record is checked by replaying it; RecordError names action, seat and what was legal.
+        """
+        from spades_env.record.replay import replayed  # here, because records are made of games
+
+        game = cls.__new__(cls)
+        game._states, game._rules, game._origin, game._deal_start = replayed(record, actions)
         return game
 
     def __eq__(self, other: object) -> bool:
@@ -177,10 +221,15 @@ class Game(Facts):
         turn = "" if self.turn is None else f", seat {self.turn} to act"
         return f"Game({name}, match {self.match}, deal {self.deal}, {self.phase}{turn})"
 
-    def _go_on(self, name: str, phase: str) -> None:
+    def _go_on(self, name: str, phase: str, counter: str) -> None:
         if self.phase != phase:
             raise PositionError(f"{name} is called in phase {self.phase!r}; allowed in {phase!r}")
+        if self._int(counter) >= HIGHEST_COUNT:
+            raise PositionError(f"{name} is called in {counter} {self._int(counter)}; allowed before {HIGHEST_COUNT}")
+        if counter == "deal" and max(map(abs, self.scores)) > HIGHEST_TOTAL:
+            raise PositionError(f"{name} is called at scores {self.scores}; allowed up to {HIGHEST_TOTAL} either way")
         advance(self._states, 0)
+        self._deal_start = (self.match, self.deal, self.bags)
 
 
 def _comparable(states: StateArray) -> bytes:

@@ -32,10 +32,12 @@ from spades_env.game.position import (
     PositionError,
     action_id,
     checked_cards,
+    course_of,
     new_state,
     whole_number,
     write_match_so_far,
 )
+from spades_env.game.result import checked_result, write_result
 from spades_env.rules import Rules, as_rules
 from spades_env.view import empty_views, view_of
 
@@ -61,27 +63,17 @@ def known_views(
     states = new_state(rules, 0, 0, match)
     write_match_so_far(states, rules, dealer=dealer, scores=scores, bags=bags, deal=deal)
     if result is not None:
-        _write_result(states, result)
+        write_result(states, checked_result(rules, result))
     begin_unknown_deal(states, 0)
     deck = int(pack_mask(states, 0))
     own = None if hand is None else checked_cards("hand", hand, deck)
     table = _Table(states, rules, seat, deck, own, checked_cards("rejected", rejected, deck))
-    for index, action in enumerate(actions):
+    for index, action in enumerate(course_of(actions)):
         table.take(index, action)
     table.finish(shown)
     views = empty_views(1)
     view_of(states, 0, seat, views, 0)
     return views
-
-
-def _write_result(states: StateArray, result: tuple[TeamResult, TeamResult]) -> None:
-    """Write the score of the deal before into the record."""
-    if len(result) != 2 or not all(isinstance(part, TeamResult) for part in result):
-        raise PositionError(f"result is {result!r}; allowed: two TeamResult values, by team")
-    for name in ("contract", "nil", "bag_points", "penalty", "bags"):
-        states["result"][name][0] = [getattr(part, name) for part in result]
-    states["result"]["boston"] = next((team for team, part in enumerate(result) if part.boston), -1)
-    states["result"]["scored"] = 1
 
 
 @dataclass

@@ -12,13 +12,16 @@ from spades_env.engine.front import begin_given_deal, pack_mask, winner_by_score
 from spades_env.engine.state import (
     HIDDEN,
     PHASE_DEAL_OVER,
+    RESULT,
     STATE,
     StateArray,
     rules_from_record,
     rules_to_record,
 )
 from spades_env.engine.step import apply, is_legal
-from spades_env.game.position import HIGHEST_SCORE
+from spades_env.game.facts import TeamResult
+from spades_env.game.position import HIGHEST_COUNT, HIGHEST_SCORE, HIGHEST_TOTAL, PositionError, last_deal
+from spades_env.game.result import ITEMS, checked_result, most_points
 from spades_env.rules import Rules, RulesError
 
 MAGIC: Final = b"SPDSGAME"
@@ -58,6 +61,7 @@ def unpack_state(data: bytes) -> tuple[StateArray, Rules]:
     states = np.frombuffer(body, STATE).copy()
     rules = _checked_rules(states)
     _check_header_fields(states, rules)
+    _check_match_so_far(states, rules)
     if _replayed(states, rules).tobytes() != body:
         raise StorageError("saved game is impossible: its actions do not lead to its state")
     return states, rules
@@ -82,17 +86,57 @@ def _check_header_fields(states: StateArray, rules: Rules) -> None:
     pile = [int(card) for card in game["pile"]]
     checks = {
         "dealer": 0 <= int(game["dealer"]) < rules.players,
-        "match": int(game["match"]) >= 0,
-        "deal": 0 <= int(game["deal"]) < (rules.max_deals or 2**31),
+        "match": 0 <= int(game["match"]) <= HIGHEST_COUNT,
+        "deal": 0 <= int(game["deal"]) <= last_deal(rules),
         "n_actions": 0 <= int(game["n_actions"]) <= game["actions"].size,
         "pile": all(0 <= card < 54 for card in pile) and sum(1 << card for card in set(pile[:size])) == deck,
         "rest of the pile": not any(pile[size:]),
-        "bags": all(0 <= int(count) <= HIGHEST_SCORE for count in game["bags"]),
         "actions": all(int(action) > HIDDEN for action in game["actions"]),
     }
     for name, fine in checks.items():
         if not fine:
             raise StorageError(f"saved game is impossible: its {name} cannot be")
+
+
+def _check_match_so_far(states: StateArray, rules: Rules) -> None:
+    """Refuse scores, bags and a last result to which no deals lead; a replay of this deal takes them as they are."""
+    game, deal = states[0], int(states["deal"][0])
+    over = int(game["phase"]) >= PHASE_DEAL_OVER
+    items = _checked_items(game, rules)
+    most_bags = rules.bag_limit - 1 if rules.bag_limit > 0 else HIGHEST_SCORE + rules.hand_size * (deal + 1)
+    most_score = min(HIGHEST_SCORE + deal * most_points(rules), HIGHEST_TOTAL)
+    for team in (0, 1):
+        bags, score = int(game["bags"][team]), int(game["scores"][team])
+        if not 0 <= bags <= most_bags:  # R6, R21: the limit is left behind whenever a deal is scored
+            raise StorageError(f"saved game is impossible: bags[{team}] is {bags}; allowed: 0..{most_bags}")
+        before = score - items[team].points if over else score
+        if abs(before) > most_score:
+            raise StorageError(
+                f"saved game is impossible: scores[{team}] is {before} before the deal; "
+                f"allowed in deal {deal}: {-most_score}..{most_score}"
+            )
+
+
+def _checked_items(game: np.void, rules: Rules) -> tuple[TeamResult, TeamResult]:
+    """The itemised result in a record, by team; zeros before the first deal of a game has been scored."""
+    result = game["result"]
+    scored, boston = int(result["scored"]), int(result["boston"])
+    if scored not in (0, 1) or boston not in (-1, 0, 1):
+        raise StorageError(f"saved game is impossible: result has scored {scored} and boston {boston}")
+    over = int(game["phase"]) >= PHASE_DEAL_OVER
+    first_deal = int(game["match"]) == 0 and int(game["deal"]) == 0
+    if scored == 0:
+        if over or result.tobytes() != bytes(RESULT.itemsize):
+            raise StorageError("saved game is impossible: its result is that of no deal scored")
+        nothing = TeamResult(0, 0, 0, 0, 0, boston=False)
+        return nothing, nothing
+    if first_deal and not over:
+        raise StorageError("saved game is impossible: it has a result in the first deal of its first match")
+    first, second = (TeamResult(*(int(result[name][team]) for name in ITEMS), boston=boston == team) for team in (0, 1))
+    try:
+        return checked_result(rules, (first, second))
+    except PositionError as error:
+        raise StorageError(f"saved game is impossible: {error}") from None
 
 
 def _replayed(states: StateArray, rules: Rules) -> StateArray:

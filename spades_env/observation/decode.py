@@ -233,7 +233,7 @@ def _match_lines(facts: Facts) -> list[str]:
         *(
             f"{side}: score {facts.scores[k]}, bags {facts.bags[k]}; "
             f"in this deal: tricks still needed {facts.need[k]}, bags so far {facts.bags_so_far[k]}"
-            for k, side in enumerate(("own side", "other side"))
+            for k, side in enumerate(("own team", "other team"))
         ),
     ]
 

@@ -265,6 +265,8 @@ def write_team(known: np.void, team: int, row: int, out: Bytes) -> None:
     count, limit = int(known["bags"][team]), int(rules["bag_limit"])
     write_int32(out, _BAGS + 4 * row, count)
     if limit > 0:
+        if count >= limit:  # only a record that no kernel made; the index would leave the block
+            raise ValueError("bags of a game are at their limit or above; allowed: below it (R6)")
         out[_BAGS_TO_PENALTY + PENALTY_STEPS * row + min(limit - count, PENALTY_STEPS) - 1] = 1
 
 

@@ -13,7 +13,7 @@ from .golden_scoring import SCORING, ScoringCase
 
 __all__ = [
     "ACCEPTED", "BAD_STARTS", "POSITIONS", "PRESETS", "REFUSED", "SCORING", "BadStart", "Position", "Refusal",
-    "ScoringCase", "action_id", "card_id", "cards", "full_rules",
+    "ScoringCase", "action_id", "card_id", "cards", "expected", "full_rules",
 ]  # fmt: skip
 
 CLASSIC: dict[str, Any] = {
@@ -193,3 +193,14 @@ BAD_STARTS = [
     BadStart("dealer-4", "dealer", dealer=4),
     BadStart("two-player-dealer-2", "dealer", None, pile=DECK, preset="two_player", rules={}, dealer=2),
 ]  # fmt: skip
+
+
+def expected(key: str, value: Any) -> Any:
+    """A position's expectation as sets, tuples and ids, to be compared with what a program says."""
+    if key in ("legal", "discards"):
+        return {action_id(word) for word in value.split()}
+    if key in ("hands", "rejected", "thrown"):
+        return tuple(set(cards(text)) for text in value)
+    if key == "shown":
+        return tuple(None if text is None else card_id(text) for text in value)
+    return cards(value) if key == "trick" else value
