@@ -19,12 +19,12 @@ from agents.registry import AGENTS
 from agents.rules.easy import EasyAgent
 from agents.rules.uniform import RandomAgent
 from evaluation.duplicate import Evaluation, evaluate, results_of_matches
-from spades_env.files import write_atomically
 from evaluation.intervals import mean_interval, pair_win_interval
 from evaluation.play import DEAL_LOG, LogArray
 from evaluation.statistics import deal_statistics, match_statistics
 from spades_cli.main import main
 from spades_env.engine.step import legal_masks
+from spades_env.files import write_atomically
 from spades_env.rules import PRESETS, Rules
 
 ROOT = Path(__file__).resolve().parent.parent

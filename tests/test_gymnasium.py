@@ -383,6 +383,32 @@ def test_an_agent_that_plays_foul_is_named(answer: Any, error: type[Exception], 
             env.reset(seed=0, options={"dealer": 0})
 
 
+def test_a_step_that_was_broken_off_needs_a_reset() -> None:
+    """Else the learner's next action would be taken for the agent whose turn it is."""
+
+    class Interrupted(RandomPlayer):
+        calls = 0
+
+        def act(self, views: StateArray, keys: np.ndarray) -> np.ndarray:
+            self.calls += 1
+            if self.calls == 6:
+                raise KeyboardInterrupt
+            return super().act(views, keys)
+
+    def step(env: Any, times: int = 1) -> None:
+        for _ in range(times):
+            env.step(env.action_masks().argmax(axis=-1))
+
+    for env in (SpadesEnv(partner=Interrupted()), SpadesVectorEnv(num_envs=1, partner=Interrupted())):
+        env.reset(seed=0)
+        with pytest.raises(KeyboardInterrupt):
+            step(env, times=9)
+        with pytest.raises(ValueError, match="reset"):
+            step(env)
+        env.reset(seed=0)
+        step(env)
+
+
 def declared_entry_points(**wanted: str) -> importlib.metadata.EntryPoints:
     """The entry points that pyproject.toml declares, whether or not this checkout is installed."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

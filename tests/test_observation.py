@@ -493,8 +493,8 @@ def test_every_entry_varies_somewhere() -> None:
     for _ in range(200):
         span.play(some_rules(rng), games=2, deals=5)
     span.play(Rules(opening_lead="low_club"), games=100, deals=40)
-    span.play(PRESETS["two_player"].replace(jokers=True, blind_nil_exchange=13), games=100, deals=20)
-    for states in extremes():
-        for seat in range(4):
-            span.see(row_of(states, seat))
+    for jokers in (False, True):
+        span.play(PRESETS["two_player"].replace(jokers=jokers, blind_nil_exchange=13), games=100, deals=20)
+    for row in (row_of(states, seat) for states in extremes() for seat in range(4)):
+        span.see(row)
     assert span.constant() == TOO_SMALL_FOR_THE_TOP_BYTES | LOWEST_OF_THEIR_SUITS

@@ -127,6 +127,15 @@ def test_a_wrong_record_is_refused(path: Place, value: Any, message: str, tmp_pa
         next(records)
 
 
+def test_an_action_after_the_deal_is_refused() -> None:
+    record = suited_game().to_record()
+    record["actions"].append([0, "2S"])
+    with pytest.raises(
+        RecordError, match=r"actions\[56\]: seat 0 may not do 39 \(2S\); legal: nothing, the deal is over"
+    ):
+        Game.from_record(record)
+
+
 DRAFT_BAD: list[tuple[Place, Any, str]] = [
     (("pile",), DELETE, r"record has no field 'pile'"),
     (("hands",), SUITED[:2], r'record has a field "hands"'),

@@ -186,6 +186,26 @@ def test_a_wrong_record_of_a_seat_in_a_draft_is_refused(seat: int, path: Place, 
         view_of_record(changed(record, path, value))
 
 
+def test_a_rejected_card_in_her_hand_was_drawn() -> None:
+    """R28: the only way for a card that she discarded to come back is the exchange."""
+    for seed in range(100):
+        game = Game("two_player", seed=seed, dealer=0)
+        game.apply("double nil")
+        while game.phase != "exchange":
+            game.apply("look" if game.phase == "blind" else "take next")
+        game.apply(game.hands[0][0])
+        game.apply("done")
+        if set(game.hands[0]) & set(game.view(0).rejected):
+            break
+    record = record_for_seat(game.to_record(), 0)
+    drawn = record["drawn"][0][1]
+    assert drawn in record["rejected"].split()
+    assert view_of_record(record) == game.view(0)
+    other = next(card for card in record["hand"].split() if card != drawn)
+    with pytest.raises(RecordError, match=r"drawn\[0\]\[1\] is .*; allowed: 1 cards of her hand, those among them"):
+        view_of_record(changed(record, ("drawn", 0, 1), other))
+
+
 def test_a_seat_that_is_not_there_has_no_record() -> None:
     with pytest.raises(PositionError, match=r"seat is 2; allowed: an int 0..1"):
         record_for_seat(drafted_game().to_record(), 2)

@@ -20,6 +20,8 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A file with a deal that is over, a draft before its play, and the record of seat 2 of the first."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
+    # Said on stderr where the engine has not been compiled before, which depends on what ran before this.
+    monkeypatch.setattr("spades_cli.replay.announce_compilation", lambda: None)
     deal = suited_game().to_record(players=["Ann", "[b]Bo", "Cy", "Di"])
     append_records("deals.jsonl", [deal, drafted_game().to_record(), record_for_seat(deal, 2)])
     return "deals.jsonl"

@@ -9,8 +9,8 @@ from typing import Any
 import yaml
 from matplotlib.figure import Figure
 
-from spades_env.files import write_atomically
 from evaluation.machine import machine, versions
+from spades_env.files import write_atomically
 from training.config import TrainingConfig
 
 REPORT_FILE, CURVE_FILE, RESULTS_FILE = "report.md", "learning_curve.png", "results.json"

@@ -22,8 +22,8 @@ from agents.learned.policy import LearnedAgent, load_policy
 from agents.learned.weights import POLICY_FILE, Description, policy_bytes
 from agents.registry import load_agent
 from evaluation.duplicate import Evaluation, evaluate
-from spades_env.files import write_atomically
 from spades_env import __version__
+from spades_env.files import write_atomically
 from training.checkpoint import CHECKPOINT_FILE, load_checkpoint, save_checkpoint
 from training.config import TrainingConfig
 from training.report import CONFIG_FILE, History, write_report

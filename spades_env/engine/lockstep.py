@@ -130,24 +130,29 @@ def take_choices(states: StateArray, outcomes: OutcomeArray, actions: IndexArray
 
 
 @kernel
-def games_of(
+def games_by_agent(
     states: StateArray,
     outcomes: OutcomeArray,
     line_up: npt.NDArray[np.int8],
-    agent: int,
+    among: IndexArray,
     games: IndexArray,
     keys: KeyArray,
+    ends: IndexArray,
 ) -> int:
-    """Number of the games in which `agent` is to act; their indices and decision keys go into `games` and `keys`.
+    """Number of the games `among` these that wait for an agent; their indices and decision keys in `games` and `keys`.
 
-    `line_up`, shape (4,): which agent sits on each seat, or LEARNER.
+    Those that wait for agent 0 come first and end before `ends[0]`, and so on. `line_up`, shape (4,): which agent sits
+    on each seat, or LEARNER.
     """
     count = 0
-    for i in range(states.shape[0]):
-        if line_up[int(states[i]["turn"])] == agent and not is_done(outcomes, i):
-            games[count] = i
-            keys[count] = decision_key(states[i])
-            count += 1
+    for agent in range(ends.shape[0]):
+        for k in range(among.shape[0]):
+            i = among[k]
+            if line_up[int(states[i]["turn"])] == agent and not is_done(outcomes, i):
+                games[count] = i
+                keys[count] = decision_key(states[i])
+                count += 1
+        ends[agent] = count
     return count
 
 
@@ -177,13 +182,20 @@ def deal_reward(game: np.void, team: int, bag_price: float, reward: int) -> floa
 
 @kernel
 def score_deals(
-    states: StateArray, outcomes: OutcomeArray, team: int, whole_match: bool, bag_price: float, reward: int
+    states: StateArray,
+    outcomes: OutcomeArray,
+    games: IndexArray,
+    team: int,
+    whole_match: bool,
+    bag_price: float,
+    reward: int,
 ) -> None:
-    """Report all deals just scored to the learner's `team`; matches go on to the next deal, episodes end.
+    """Report the deals just scored in `games` to the learner's `team`; matches go on to the next deal, episodes end.
 
     `bag_price` NaN counts bags and penalties as scored; without `whole_match` an episode is one deal.
     """
-    for i in range(states.shape[0]):
+    for k in range(games.shape[0]):
+        i = games[k]
         game, outcome = states[i], outcomes[i]
         phase = int(game["phase"])
         if phase < PHASE_DEAL_OVER or is_done(outcomes, i):

@@ -96,6 +96,8 @@ class SpadesEnv(gymnasium.Env[Any, Any]):
         self._agents = self.table.possible_agents
         self._acting = self._agents[self.seat]
         self._news: dict[str, Any] = {}
+        # False while the agents act, and for good if that is broken off: then it is not the learner's turn.
+        self._waits = False
         self._views = empty_views(1)
         self._keys = np.zeros(1, np.uint64)
 
@@ -116,7 +118,9 @@ class SpadesEnv(gymnasium.Env[Any, Any]):
         super().reset(seed=seed)
         self._acting = self._agents[self.seat]
         self._news = {}
+        self._waits = False
         self._play_others()
+        self._waits = True
         return self._answer()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -126,9 +130,13 @@ class SpadesEnv(gymnasium.Env[Any, Any]):
         """
         if self._over():
             raise ValueError("the episode is over; allowed: reset()")
+        if not self._waits:
+            raise ValueError("a step or reset was broken off by an error; allowed: reset()")
         self.table.step(action)
         self._news = {}
+        self._waits = False
         reward = self._gain() + self._play_others()
+        self._waits = True
         observation, info = self._answer()
         agent = self._acting
         return observation, reward, self.table.terminations[agent], self.table.truncations[agent], info

@@ -5,7 +5,7 @@ Game i is what `SpadesEnv` with the same arguments plays under the same seed and
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,7 +25,7 @@ from spades_env.engine.lockstep import (
     IndexArray,
     OutcomeArray,
     first_illegal_choice,
-    games_of,
+    games_by_agent,
     next_matches,
     note_seats,
     score_deals,
@@ -117,13 +117,15 @@ class SpadesVectorEnv(VectorEnv[Any, Any, Any]):
         self._seeds = np.full(n, -1, np.int64)
         self._numbers = np.zeros(n, np.int64)
         self._all = np.arange(n)
-        self._games = np.empty(n, np.int64)
+        self._games, self._games_before = np.empty(n, np.int64), np.empty(n, np.int64)
+        self._ends = np.empty(len(self._players), np.int64)
         self._keys = np.empty(n, np.uint64)
         self._views = empty_views(n)
         self._rows, self._masks = self._arrays(n)
+        # All games wait for the learner or are over. False before the first reset and after a step that was broken off.
         self._is_set = False
 
-    def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:  # type: ignore[override]
+    def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start an episode in every game; game i gets `seed` + i, or its own of a sequence.
 
         Games without a seed go on to their next match under the one they have. `options`: those of `SpadesEnv`, the
@@ -133,8 +135,9 @@ class SpadesVectorEnv(VectorEnv[Any, Any, Any]):
         games = self._games_to_reset(given.pop("reset_mask", None))
         self._deal(games, self._seed_list(seed)[games], _checked_options(given))
         super().reset(seed=int(seed) if isinstance(seed, int) else None)
+        self._is_set = False
+        self._play_others(games)
         self._is_set = True
-        self._play_others()
         which = np.zeros(self.num_envs, np.bool_)
         which[games] = True
         observation = self._observe()
@@ -150,10 +153,11 @@ class SpadesVectorEnv(VectorEnv[Any, Any, Any]):
         over = np.flatnonzero(_done(outcomes))
         if over.size and self._mode is AutoresetMode.DISABLED:
             raise ValueError(f"game {over[0]} is over; allowed: reset(options={{'reset_mask': ...}}) for it")
+        self._is_set = False
         take_choices(self.states, outcomes, chosen, self._penalty)
         self._start_next(over)
-        self._score()
-        self._play_others()
+        self._score(self._all)
+        self._play_others(self._all)
         rewards = outcomes["reward"].copy()
         terminated, truncated = outcomes["terminated"] == 1, outcomes["truncated"] == 1
         infos: dict[str, Any] = {}
@@ -162,7 +166,8 @@ class SpadesVectorEnv(VectorEnv[Any, Any, Any]):
             if ended.size:
                 infos = self._final(ended)
                 self._start_next(ended)
-                self._play_others()
+                self._play_others(ended)
+        self._is_set = True
         observation = self._observe()
         infos |= _infos(outcomes, self._masks, np.ones(self.num_envs, np.bool_))
         return observation, rewards, terminated, truncated, infos
@@ -183,7 +188,7 @@ class SpadesVectorEnv(VectorEnv[Any, Any, Any]):
         ):
             raise ValueError(f"reset_mask is {mask!r}; allowed: a bool array ({self.num_envs},) with a True")
         if not self._is_set:
-            raise ValueError("reset_mask is given before the first reset; allowed: reset() of all games first")
+            raise ValueError("reset_mask is given, but reset() of all games needs to be called first")
         return np.flatnonzero(mask)
 
     def _seed_list(self, seed: Seeds) -> IndexArray:
@@ -236,6 +241,8 @@ class SpadesVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _start_next(self, games: IndexArray) -> None:
         """Start the next match of `games`, or after the last of a game the next game; nothing is left of the old."""
+        if games.size == 0:
+            return
         last = self.states["match"][games] >= HIGHEST_COUNT
         if last.any():
             ended = games[last]
@@ -248,7 +255,7 @@ class SpadesVectorEnv(VectorEnv[Any, Any, Any]):
     def _checked(self, actions: Any) -> IndexArray:
         """Actions as int64 (n,); what cannot be taken is refused with nothing changed."""
         if not self._is_set:
-            raise ValueError("step() is called before reset()")
+            raise ValueError("reset() needs to be called before step(), also after a step or reset that failed")
         array = np.asarray(actions)
         if not np.issubdtype(array.dtype, np.integer) or array.shape != (self.num_envs,):
             what = f"{array.dtype} of shape {array.shape}"
@@ -260,34 +267,37 @@ class SpadesVectorEnv(VectorEnv[Any, Any, Any]):
                 raise IllegalActionError(f"game {i}: {illegal_text(self.states, i, int(chosen[i]))}")
         return chosen
 
-    def _score(self) -> None:
-        """Report the deals that are over, and deal the next ones of their matches."""
-        score_deals(self.states, self._outcomes, self._team, self._whole_match, self._bag_price, self._reward)
+    def _score(self, games: IndexArray) -> None:
+        """Report the deals of `games` that are over, and deal the next ones of their matches."""
+        score_deals(self.states, self._outcomes, games, self._team, self._whole_match, self._bag_price, self._reward)
 
-    def _play_others(self) -> None:
-        """Let the agents act until every game waits for the learner or is over."""
-        moved = True
-        while moved:
-            moved = False
-            for k, player in enumerate(self._players):
-                moved = self._move(k, player) or moved
+    def _play_others(self, among: IndexArray) -> None:
+        """Let the agents act in the games `among` these, until each waits for the learner or is over."""
+        while True:
+            games = self._games
+            count = games_by_agent(self.states, self._outcomes, self._line_up, among, games, self._keys, self._ends)
+            if count == 0:
+                return
+            start = 0
+            for player, end in zip(self._players, self._ends.tolist(), strict=True):
+                if end > start:
+                    self._move(player, games[start:end], self._keys[start:end])
+                start = end
+            among = games[:count]
+            self._score(among)
+            # Only games that have moved can wait for an agent again; they are read while the next list is written.
+            self._games, self._games_before = self._games_before, games
 
-    def _move(self, k: int, player: Player) -> bool:
-        """Let agent `k` act once in every game where she is to act; whether there was one."""
-        count = games_of(self.states, self._outcomes, self._line_up, k, self._games, self._keys)
-        if count == 0:
-            return False
-        games, keys, views = self._games[:count], self._keys[:count], self._views[:count]
+    def _move(self, player: Player, games: IndexArray, keys: npt.NDArray[np.uint64]) -> None:
+        """Let an agent act once in each of `games`, which wait for her."""
+        views = self._views[: len(games)]
         views_of_games(self.states, games, views)
         actions = choose(player, views, keys)
         wrong = int(take_moves(self.states, games, actions))
         if wrong >= 0:
             i = int(games[wrong])
-            raise IllegalActionError(
-                f"agent {player.name!r}, game {i}: {illegal_text(self.states, i, int(actions[wrong]))}"
-            )
-        self._score()
-        return True
+            what = illegal_text(self.states, i, int(actions[wrong]))
+            raise IllegalActionError(f"agent {player.name!r}, game {i}: {what}")
 
     def _observe(self) -> Any:
         """Observations of the learner in all games, in new arrays if `copy`."""
@@ -316,8 +326,10 @@ class SpadesVectorEnv(VectorEnv[Any, Any, Any]):
         which = np.zeros(self.num_envs, np.bool_)
         which[ended] = True
         final_obs = np.full(self.num_envs, None, dtype=object)
-        for row, mask, i in zip(rows, masks, ended, strict=True):
-            final_obs[i] = {"observation": row, "action_mask": mask} if self._one.dict_observation else row
+        packed: Iterable[Any] = rows
+        if self._one.dict_observation:
+            packed = ({"observation": row, "action_mask": mask} for row, mask in zip(rows, masks, strict=True))
+        final_obs[ended] = np.fromiter(packed, dtype=object, count=len(ended))
         all_masks = np.zeros((self.num_envs, NUM_ACTIONS), np.int8)
         all_masks[ended] = masks
         final_info = _infos(self._outcomes, all_masks, which)
@@ -340,21 +352,23 @@ def _done(outcomes: OutcomeArray) -> npt.NDArray[np.bool_]:
 
 def _infos(outcomes: OutcomeArray, masks: npt.NDArray[np.int8], which: npt.NDArray[np.bool_]) -> dict[str, Any]:
     """Infos of the games `which`, as Gymnasium packs them: an array a key, zeros where `_key` is False."""
-    infos: dict[str, Any] = {}
+    infos: dict[str, Any] = {
+        "action_mask": masks if which.all() else np.where(which[:, None], masks, np.int8(0)),
+        "_action_mask": which,
+        "seat": np.where(which, outcomes["seat"], np.int64(0)),
+        "_seat": which.copy(),
+    }
     scored = which & (outcomes["scored"] == 1)
-    parts = (
-        ("action_mask", masks, which),
-        ("seat", outcomes["seat"].astype(np.int64), which),
-        ("points", outcomes["points"], scored),
-        ("scores", outcomes["scores"], scored),
-        ("winner", outcomes["winner"].astype(np.int64), scored & (outcomes["match_over"] == 1)),
-        ("illegal_action", outcomes["action"], which & (outcomes["refused"] == 1)),
-    )
-    for key, values, there in parts:
-        if there.any():
-            where = there if values.ndim == 1 else there[:, None]
-            # The masks are the step's own; everything else is a view of records that the next step overwrites.
-            whole = values is masks and there.all()
-            infos[key] = values if whole else np.where(where, values, values.dtype.type(0))
-            infos[f"_{key}"] = there.copy()
+    if scored.any():
+        _add(infos, "points", outcomes["points"], scored)
+        _add(infos, "scores", outcomes["scores"], scored)
+        _add(infos, "winner", outcomes["winner"].astype(np.int64), scored & (outcomes["match_over"] == 1))
+    _add(infos, "illegal_action", outcomes["action"], which & (outcomes["refused"] == 1))
     return infos
+
+
+def _add(infos: dict[str, Any], key: str, values: npt.NDArray[Any], there: npt.NDArray[np.bool_]) -> None:
+    """Add a copy of `values`, zeros where not `there`, unless that is nowhere."""
+    if there.any():
+        infos[key] = np.where(there if values.ndim == 1 else there[:, None], values, values.dtype.type(0))
+        infos[f"_{key}"] = there.copy()

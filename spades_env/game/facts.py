@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from spades_env.actions import action_text
 from spades_env.cards import cards_of
 from spades_env.engine.state import (
@@ -35,6 +37,14 @@ class TeamResult:
     def points(self) -> int:
         """Everything together: what the deal added to the score."""
         return self.contract + self.nil + self.bag_points + self.penalty
+
+
+def team_result(record: np.void, team: int) -> TeamResult:
+    """The part of `team` in a ``RESULT`` record."""
+    contract, nil, bag_points, penalty, bags = (
+        int(record[name][team]) for name in ("contract", "nil", "bag_points", "penalty", "bags")
+    )
+    return TeamResult(contract, nil, bag_points, penalty, bags, int(record["boston"]) == team)
 
 
 class Facts:
@@ -186,14 +196,8 @@ class Facts:
         """Itemised score of the deal scored last, by team; None before the first."""
         if not self._states["result"]["scored"][0]:
             return None
-        return self._team_result(0), self._team_result(1)
-
-    def _team_result(self, team: int) -> TeamResult:
         record = self._states["result"][0]
-        contract, nil, bag_points, penalty, bags = (
-            int(record[name][team]) for name in ("contract", "nil", "bag_points", "penalty", "bags")
-        )
-        return TeamResult(contract, nil, bag_points, penalty, bags, int(record["boston"]) == team)
+        return team_result(record, 0), team_result(record, 1)
 
     def _int(self, name: str) -> int:
         return int(self._states[name][0])

@@ -19,9 +19,9 @@ from spades_env.engine.state import (
     rules_to_record,
 )
 from spades_env.engine.step import apply, is_legal
-from spades_env.game.facts import TeamResult
+from spades_env.game.facts import TeamResult, team_result
 from spades_env.game.position import HIGHEST_COUNT, HIGHEST_SCORE, HIGHEST_TOTAL, PositionError, last_deal
-from spades_env.game.result import ITEMS, checked_result, most_points
+from spades_env.game.result import checked_result, most_points
 from spades_env.rules import Rules, RulesError
 
 MAGIC: Final = b"SPDSGAME"
@@ -132,9 +132,8 @@ def _checked_items(game: np.void, rules: Rules) -> tuple[TeamResult, TeamResult]
         return nothing, nothing
     if first_deal and not over:
         raise StorageError("saved game is impossible: it has a result in the first deal of its first match")
-    first, second = (TeamResult(*(int(result[name][team]) for name in ITEMS), boston=boston == team) for team in (0, 1))
     try:
-        return checked_result(rules, (first, second))
+        return checked_result(rules, (team_result(result, 0), team_result(result, 1)))
     except PositionError as error:
         raise StorageError(f"saved game is impossible: {error}") from None
 
