@@ -11,8 +11,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from spades_env.engine.kernel import kernel
-from spades_env.engine.rng import PURPOSE_AGENT, combine, stream
+from spades_env.engine.lockstep import decision_key as decision_key
+from spades_env.engine.lockstep import decision_keys as decision_keys
 from spades_env.engine.state import StateArray
 
 KeyArray = npt.NDArray[np.uint64]
@@ -57,21 +57,3 @@ class OracleAgent(Protocol):
     def act_on_states(self, states: StateArray, keys: KeyArray) -> ActionArray:
         """Return a legal action for every row of `states` (dtype STATE, shape (n,)), int16 of shape (n,)."""
         ...
-
-
-@kernel
-def decision_key(game: np.void) -> np.uint64:
-    """Key of the decision that `game` waits for: a hash of (seed and game, match, deal, seat, decision).
-
-    Folding the hash onto itself keeps the shuffle's key from being read off by undoing bijections. It hides no seed
-    that can be guessed: whoever tries small seeds finds the deal from her own cards alone (docs/evaluation.md).
-    """
-    base = stream(game["key"], int(game["match"]), int(game["deal"]), PURPOSE_AGENT)
-    return base ^ combine(combine(base, int(game["turn"])), int(game["n_actions"]))
-
-
-@kernel
-def decision_keys(states: StateArray, keys: KeyArray) -> None:
-    """Fill `keys`, shape (n,), with the `decision_key` of every game of `states`, shape (n,)."""
-    for i in range(states.shape[0]):
-        keys[i] = decision_key(states[i])

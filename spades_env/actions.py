@@ -41,9 +41,7 @@ _ACTION_OF_TEXT = {text.lower(): action for action, text in enumerate(_ACTION_TE
     "double nil": BLIND_NIL,
     "draw": LOOK,
 }
-_ALLOWED_TEXT = (
-    "a card such as 'AS', 'nil', 'bid 1' to 'bid 13', 'blind nil', 'look', 'keep', 'take next' or 'done'"
-)
+_ALLOWED_TEXT = "a card such as 'AS', 'nil', 'bid 1' to 'bid 13', 'blind nil', 'look', 'keep', 'take next' or 'done'"
 
 
 class ActionError(ValueError):

@@ -79,9 +79,7 @@ class Rules:
     target: int = field(default=500, metadata=_number("score that ends the match", "R24", 1, 1_000_000))
     mercy: int | None = field(
         default=None,
-        metadata=_number(
-            "score at or below which a team has lost", "R25", -1_000_000, -1, none="no low score ends it"
-        ),
+        metadata=_number("score at or below which a team has lost", "R25", -1_000_000, -1, none="no low score ends it"),
     )
     turn_direction: Literal["clockwise", "counter_clockwise"] = field(
         default="clockwise",
@@ -113,23 +111,15 @@ class Rules:
             no="no nil is bid blind",
         ),
     )
-    blind_nil_value: int = field(
-        default=200, metadata=_number("points a blind nil wins or loses", "R19", 0, 100_000)
-    )
+    blind_nil_value: int = field(default=200, metadata=_number("points a blind nil wins or loses", "R19", 0, 100_000))
     blind_nil_deficit: int | None = field(
         default=100,
-        metadata=_number(
-            "points behind that allow blind nil", "R10", 0, 1_000_000, none="whatever the score"
-        ),
+        metadata=_number("points behind that allow blind nil", "R10", 0, 1_000_000, none="whatever the score"),
     )
-    blind_nil_exchange: int = field(
-        default=0, metadata=_number("most cards exchanged after a draft", "R28", 0, 13)
-    )
+    blind_nil_exchange: int = field(default=0, metadata=_number("most cards exchanged after a draft", "R28", 0, 13))
     jokers: bool = field(
         default=False,
-        metadata=_flag(
-            "jokers in play", "R2", yes="two top spades instead of 2H, 2D", no="the ordinary 52 cards"
-        ),
+        metadata=_flag("jokers in play", "R2", yes="two top spades instead of 2H, 2D", no="the ordinary 52 cards"),
     )
     lead_spades: Literal["broken", "any", "only_spades_left"] = field(
         default="broken",
@@ -180,9 +170,7 @@ class Rules:
             {"team": "the partners' together", "individual": "the bidder's alone"},
         ),
     )
-    bag_limit: int = field(
-        default=10, metadata=_number("bags that cost a penalty (0: none)", "R21", 0, 1_000)
-    )
+    bag_limit: int = field(default=10, metadata=_number("bags that cost a penalty (0: none)", "R21", 0, 1_000))
     bag_penalty: int = field(default=100, metadata=_number("points lost at the bag limit", "R21", 0, 100_000))
     bag_points: int = field(default=1, metadata=_number("points each bag scores", "R21", -1_000, 1_000))
     bag_after: Literal["carry", "reset"] = field(

@@ -147,7 +147,7 @@ def _replayed(states: StateArray, rules: Rules) -> StateArray:
         result = game["result"]
         for item in ("contract", "nil", "bag_points", "penalty"):
             replay["scores"][0] -= result[item]
-        replay["bags"][0] = [_bags_before(game, team, rules) for team in (0, 1)]
+        replay["bags"][0] = [bags_before(game, team, rules) for team in (0, 1)]
     if int(replay["bags"].min()) < 0 or int(winner_by_scores(replay, 0)) >= 0:
         raise StorageError("saved game is impossible: no deal could have begun with its scores and bags")
     replay["winner"], replay["truncated"] = -1, 0
@@ -162,7 +162,7 @@ def _replayed(states: StateArray, rules: Rules) -> StateArray:
     return replay
 
 
-def _bags_before(game: np.void, team: int, rules: Rules) -> int:
+def bags_before(game: np.void, team: int, rules: Rules) -> int:
     """A bag count from which the bags of the deal lead to the count after it (R21)."""
     taken, left = int(game["result"]["bags"][team]), int(game["bags"][team])
     if rules.bag_limit == 0:

@@ -14,9 +14,7 @@ from spades_env.view import VIEW, write_view
 
 
 @kernel
-def observe_games(
-    states: StateArray, games: npt.NDArray[np.int64], out: Bytes, masks: npt.NDArray[np.int8]
-) -> None:
+def observe_games(states: StateArray, games: npt.NDArray[np.int64], out: Bytes, masks: npt.NDArray[np.int8]) -> None:
     """Flat observation, uint8 (m, FLAT_SIZE), and mask, int8 (m, 73), of the seat to act of games[k], k < m."""
     view = np.zeros(1, VIEW)
     for k in range(games.shape[0]):

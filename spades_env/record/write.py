@@ -12,7 +12,7 @@ from spades_env.engine.step import apply, is_legal, is_over
 from spades_env.game.position import PositionError, whole_number
 
 # The one place that knows how a deal's end is turned back into its start.
-from spades_env.game.storage import _bags_before
+from spades_env.game.storage import bags_before
 from spades_env.record.form import FORMAT, VERSION, Record, RecordError, check_form
 from spades_env.record.replay import Told, drawn, opened, outcome, preset_of, result_items
 from spades_env.rules import Rules
@@ -80,7 +80,7 @@ def _match_so_far(game: StateArray, rules: Rules, table: Told, bags: Sequence[in
     if not table.deal_over or table.result is None:
         return {"scores": list(table.scores), "bags": list(table.bags)}
     scores = [score - part.points for score, part in zip(table.scores, table.result, strict=True)]
-    before = [_bags_before(game[0], team, rules) for team in (0, 1)] if bags is None else [int(n) for n in bags]
+    before = [bags_before(game[0], team, rules) for team in (0, 1)] if bags is None else [int(n) for n in bags]
     return {"scores": scores, "bags": before}
 
 
