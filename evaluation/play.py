@@ -13,11 +13,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import Agent, AgentError, KeyArray, decision_key
+from agents.base import Agent, KeyArray, decision_key
 from spades_env.cards import NUM_CARDS
 from spades_env.engine.kernel import kernel, lowest_bit
 from spades_env.engine.state import PHASE_DEAL_OVER, StateArray
 from spades_env.engine.step import apply_action, go_on, is_legal_action, legal_parts
+from spades_env.envs.players import choose
 from spades_env.view import empty_views, write_view
 
 DEAL_LOG_FIELDS: Final = (
@@ -124,7 +125,7 @@ class Players:
             every_seat = np.full_like(line_ups, k)
             count = gather(states, every_seat, k, self._index, self._views, self._keys)
             if count:
-                _choose(agent, self._views[:1], self._keys[:1])
+                choose(agent, self._views[:1], self._keys[:1])
 
     def play_deals(self, states: StateArray, line_ups: npt.NDArray[np.int8]) -> None:
         """Play the deal in progress of every game of `states`, shape (n,), to its end.
@@ -145,22 +146,11 @@ class Players:
             return False
         tally = self.tallies[k]
         start = time.perf_counter()
-        actions = _choose(self.agents[k], self._views[:count], self._keys[:count])
+        actions = choose(self.agents[k], self._views[:count], self._keys[:count])
         tally.seconds += time.perf_counter() - start
         tally.decisions += count
         tally.illegal += put(states, self._index[:count], actions)
         return True
-
-
-def _choose(agent: Agent, views: StateArray, keys: KeyArray) -> IndexArray:
-    """Return the agent's actions as int64, shape (n,), refusing anything that is not one integer a view."""
-    actions = np.asarray(agent.act(views, keys))
-    if actions.shape != keys.shape or not np.issubdtype(actions.dtype, np.integer):
-        raise AgentError(
-            f"agent {agent.name!r}: act returned {actions.dtype} of shape {actions.shape}; "
-            f"allowed: integers of shape {keys.shape}"
-        )
-    return np.ascontiguousarray(actions, dtype=np.int64)
 
 
 def log_deals(states: StateArray, games: IndexArray, team_of_a: npt.NDArray[np.int8]) -> LogArray:

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from random_rules import random_rules
 
-from agents.base import AgentError
 from agents.registry import AGENTS
 from agents.rules.easy import EasyAgent
 from agents.rules.uniform import RandomAgent
@@ -24,6 +23,7 @@ from evaluation.play import DEAL_LOG, LogArray
 from evaluation.statistics import deal_statistics, match_statistics
 from spades_cli.main import main
 from spades_env.engine.step import legal_masks
+from spades_env.envs.players import PlayerError
 from spades_env.files import write_atomically
 from spades_env.rules import PRESETS, Rules
 
@@ -189,7 +189,7 @@ def test_answers_that_are_no_integers_one_a_view_are_refused(answer: Any) -> Non
             """Return the answer as it is."""
             return np.full(len(keys), answer) if isinstance(answer, float) else answer
 
-    with pytest.raises(AgentError, match="agent 'wrong': act returned"):
+    with pytest.raises(PlayerError, match="agent 'wrong': act returned"):
         evaluate(Broken(answer), "easy", deals=2)
 
 

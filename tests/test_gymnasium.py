@@ -20,7 +20,6 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 from test_game import SUITED
 
 import spades_env
-from agents.base import decision_keys as agents_keys
 from agents.registry import load_agent
 from spades_env import IllegalActionError, SpadesEnv, SpadesVectorEnv
 from spades_env.actions import FIRST_BID, LOOK, NUM_ACTIONS
@@ -140,7 +139,7 @@ def reference(seats: set[int], table: dict[int, Any], seed: int, steps: int, **o
             action = int(legal[len(seen) % len(legal)])
         else:
             keys = np.zeros(1, np.uint64)
-            agents_keys(env.game.states, keys)
+            decision_keys(env.game.states, keys)
             action = int(table[seat].act(env.view(agent).views, keys)[0])
         env.step(action)
         owed += env.rewards[f"player_{min(seats)}"]
@@ -443,18 +442,18 @@ def test_a_foreign_package_of_that_name_is_reported(monkeypatch: pytest.MonkeyPa
         SpadesEnv(partner="easy")
 
 
-def test_agents_decide_here_as_everywhere() -> None:
-    """The keys are those of evaluation, and the built-in player is the registry's `random`."""
-    batch = SpadesBatch(64, "modern", seed=3)
-    for n in range(100):
+def test_every_decision_has_a_key_of_its_own() -> None:
+    """Of seat, decision, deal, match and game; the built-in player does with it what the registry's `random` does."""
+    batch = SpadesBatch(16, PRESETS["modern"].replace(max_deals=2), seed=3)
+    seen: set[int] = set()
+    keys, views = np.zeros(16, np.uint64), empty_views(16)
+    for n in range(200):
+        decision_keys(batch.states, keys)
+        seen.update(keys.tolist())
+        views_to_act(batch.states, views)
+        assert np.array_equal(RandomPlayer().act(views, keys), load_agent("random").act(views, keys))
         batch.step(batch.sample_actions(1, n))
-        ours, theirs = np.zeros(64, np.uint64), np.zeros(64, np.uint64)
-        decision_keys(batch.states, ours)
-        agents_keys(batch.states, theirs)
-        assert np.array_equal(ours, theirs)
-    views = empty_views(64)
-    views_to_act(batch.states, views)
-    assert np.array_equal(RandomPlayer().act(views, ours), load_agent("random").act(views, ours))
+    assert len(seen) == 16 * 200
 
 
 # ---------------------------------------------------------------- documentation

@@ -60,6 +60,7 @@ def test_lock_step_equals_single_games(options: dict[str, Any], mode: str) -> No
             actions[rng.integers(n)] = 72
         ours, theirs = native.step(actions), single.step(actions)
         assert_same(ours, theirs)
+        assert native.states.tobytes() == b"".join(env.unwrapped.table._states.tobytes() for env in single.envs)
         done = ours[2] | ours[3]
         ends += int(done.sum())
         if mode == "Disabled" and done.any():

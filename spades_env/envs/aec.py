@@ -29,6 +29,7 @@ from spades_env.engine.batch import (
     illegal_text,
 )
 from spades_env.engine.front import DEAL_IS_OVER, ILLEGAL, deal_values, take_action, write_mask
+from spades_env.engine.lockstep import REWARD_SCALE
 from spades_env.engine.state import StateArray
 from spades_env.engine.step import advance
 from spades_env.envs.spaces import (
@@ -55,8 +56,6 @@ REWARDS: Final = ("margin", "points", "win")
 ON_ILLEGAL: Final = ("raise", "terminate")
 RENDER_MODES: Final = ("ansi", "human")
 RESET_OPTIONS: Final = ("hands", "pile", "dealer", "scores", "bags", "deal")
-REWARD_SCALE: Final = 100.0
-"""Points of a deal that make a reward of 1."""
 
 _AFTER_RESET: Final = frozenset(
     {
