@@ -21,7 +21,15 @@ SUITED = [
 ]
 """South holds all spades; she bids and leads first if the dealer is East (3)."""
 
-DELETE = object()
+
+class _Delete:
+    """Its text is the same in every process, as parallel tests want of what is in their names."""
+
+    def __repr__(self) -> str:
+        return "<delete>"
+
+
+DELETE = _Delete()
 """For `changed`: take the place away."""
 Place = tuple[Any, ...]
 """Keys and indices that lead to a place in a record."""
