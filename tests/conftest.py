@@ -43,10 +43,11 @@ def _private_cache_root() -> Path:
     return root
 
 
-# A changed callee does not always invalidate the caches of its callers, so changed sources get a new folder.
-# Numba reads the variable when it is first imported, which no test module has done yet.
 # Tests run in several processes; torch threads that wait for each other on busy cores are twenty times slower.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# A changed callee does not always invalidate the caches of its callers, so changed sources get a new folder.
+# Numba reads the variable when it is first imported, which no test module has done yet.
 os.environ["NUMBA_CACHE_DIR"] = str(_private_cache_root() / kernel_hash(ROOT))
 
 # The first example may compile kernels, which takes longer than any deadline.
