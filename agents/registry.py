@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -109,6 +110,9 @@ def _load_policy_file(path: str) -> Agent:
 
 def _import_agent(text: str, module: str, attribute: str) -> Agent:
     """Return `attribute` (dots allowed) of `module`, called without arguments if it makes an agent."""
+    if os.getcwd() not in sys.path:
+        # Last, so that a folder of the user's called like one of our packages shadows nothing.
+        sys.path.append(os.getcwd())
     try:
         found: Any = importlib.import_module(module)
     except (ImportError, TypeError) as error:

@@ -56,7 +56,7 @@ def command(
     Examples:
       spades train configs/train/selfplay.yaml
       spades train configs/train/selfplay.yaml --set name=short --set deals=20000 --seed 2
-      spades train configs/train/selfplay.yaml --resume
+      spades train runs/selfplay/config.yaml --resume
       tensorboard --logdir runs
     """
     from training.config import load_config
@@ -73,7 +73,7 @@ def command(
         with bar.progress:
             report = train(config, Path(runs), resume=resume, show=bar.show)
     except Interrupted as stop:
-        console.print(f"spades: {stop}")
+        console.print(f"spades: {stop}", soft_wrap=True)
         return INTERRUPTED
     results = json.loads((report.parent / "results.json").read_text(encoding="utf-8"))
     if not write_json(results, json_path):
@@ -130,4 +130,6 @@ class Bar:
         margins = ", ".join(f"{name} {found['margin']['mean']:+.1f}" for name, found in entry["opponents"].items())
         own = entry["deals_log"]
         bidding = f"; table bid {own['table_bid']:.1f}, nil {own['nil_rate']:.1%}" if own else ""
-        self.progress.console.print(f"{entry['deals']:>9,} deals: points per deal against {margins}{bidding}")
+        self.progress.console.print(
+            f"{entry['deals']:>9,} deals: points per deal against {margins}{bidding}", soft_wrap=True
+        )

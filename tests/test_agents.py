@@ -439,3 +439,15 @@ def test_a_checkpoint_without_the_extra_says_what_to_install(tmp_path: Path, mon
     for path in (tmp_path, tmp_path / "policy.safetensors", str(tmp_path)):
         with pytest.raises(AgentError, match=r"spades-env\[train\]"):
             load_agent(path)
+
+
+def test_an_agent_in_the_current_folder_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "agent_of_mine.py").write_text(
+        "class Mine:\n    name = 'mine'\n\n    def act(self, views, keys):\n        raise RuntimeError\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    assert load_agent("agent_of_mine:Mine").name == "mine"
+    (tmp_path / "broken_factory.py").write_text("def make():\n    raise RuntimeError('no luck')\n")
+    with pytest.raises(AgentError, match="calling 'make' without arguments failed: no luck"):
+        load_agent("broken_factory:make")

@@ -51,8 +51,9 @@ def test_interrupt_exits_130_and_resume_finishes(
     with monkeypatch.context() as patch:
         patch.setattr(Keeper, "_on_step", lambda self: not setattr(self, "stopped", True) and False)
         assert train("--runs", str(tmp_path)) == INTERRUPTED
-    assert "--resume goes on" in capsys.readouterr().err
-    assert train("--runs", str(tmp_path), "--resume") == 0
+    shown = " ".join(capsys.readouterr().err.split())
+    assert f"spades train {tmp_path}/selfplay/config.yaml --runs {tmp_path} --resume" in shown
+    assert main(["train", f"{tmp_path}/selfplay/config.yaml", "--runs", str(tmp_path), "--resume"]) == 0
     assert "Report:" in capsys.readouterr().out
 
 

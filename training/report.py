@@ -86,7 +86,7 @@ def _markdown(config: TrainingConfig, history: History, final: dict[str, Any], r
         f"encoder {rates['engine_share']:.1%}, network {rates['network_share']:.1%}, library and the rest "
         f"{rates['rest_share']:.1%}.",
         "## Again",
-        "```\nspades train config.yaml --set name=again\n```",
+        f"```\nspades train runs/{config.name}/config.yaml --set name=again\n```",
         "Versions: " + ", ".join(f"{name} {version}" for name, version in results["versions"].items() if version),
         "```yaml\n" + yaml.safe_dump(config.model_dump(), sort_keys=False) + "```",
     ]

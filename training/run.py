@@ -80,7 +80,10 @@ def train(
                 model.learn(left, callback=keeper, log_interval=LOG_EVERY, reset_num_timesteps=False)
         keeper.after_training()
         if keeper.stopped:
-            raise Interrupted(f"stopped after {model.num_timesteps:,} of {config.deals:,} deals; --resume goes on")
+            raise Interrupted(
+                f"stopped after {model.num_timesteps:,} of {config.deals:,} deals; to go on: "
+                f"spades train {folder / CONFIG_FILE} --runs {runs} --resume"
+            )
         save_policy(folder / POLICY_FILE, model)
         return write_report(folder, config, history, final_results(model, folder))
 
