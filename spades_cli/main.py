@@ -18,6 +18,8 @@ from spades_env import __version__
 SUBCOMMANDS = {
     "train": "Train a policy by self-play from a configuration file.",
     "evaluate": "Compare agents on duplicate deals and matches.",
+    "ladder": "Play a list of duels and show the strength table.",
+    "equity": "Show the chance to win a match by scores and bags.",
     "bench": "Measure the environment's speed on this machine.",
     "rules": "Show, check and export a rule set.",
     "replay": "Show recorded deals trick by trick.",
@@ -27,6 +29,8 @@ SUBCOMMANDS = {
 ROOMS = {
     "train": ("agents", "evaluation", "training"),
     "evaluate": ("agents", "evaluation"),
+    "ladder": ("agents", "evaluation"),
+    "equity": ("agents", "evaluation"),
     "bench": ("agents", "evaluation", "benchmarks"),
     "rules": (),
     "replay": (),
