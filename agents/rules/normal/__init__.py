@@ -1,0 +1,1 @@
+"""`normal`: a careful rule-based partner, compiled; also the play that the search agents' playouts use."""
