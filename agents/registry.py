@@ -8,13 +8,18 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from agents.base import Agent, AgentError, OracleAgent
 from agents.rules.conservative import ConservativeAgent
 from agents.rules.easy import DEFAULT_ERROR, EasyAgent
+from agents.rules.extremes import HighestAgent, LowestAgent
+from agents.rules.normal.agent import NormalAgent
+from agents.rules.suit_odds import SuitOddsAgent
 from agents.rules.uniform import RandomAgent
+from agents.search.agent import level
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,19 @@ class Entry:
     options: Mapping[str, tuple[Callable[[str], Any], str]] = field(default_factory=dict)
 
 
+_OBJECTIVE = (str, "points, match or auto (default auto: the match near its end)")
+_SEARCH_OPTIONS: Mapping[str, tuple[Callable[[str], Any], str]] = {
+    "worlds": (int, "worlds in which actions are compared, 2 or more"),
+    "exact": (int, "with so many tricks left or fewer worlds are solved exactly, 0..13"),
+    "draws": (int, "most uniform worlds drawn for each one kept"),
+    "reads": (int, "worlds kept after the bids for each one kept after the plays; 0: plays are not read"),
+    "trust": (float, "log-likelihood that a surprising play costs a world, 0 or more"),
+    "margin": (float, "standard errors behind the best at which an action is dropped"),
+    "doubt": (float, "chance 0..1 that a nil made in a playout is taken to fail, when bids are compared"),
+    "ms": (float, "go on for so many milliseconds a decision; choices then cannot be repeated (default 0: off)"),
+    "objective": _OBJECTIVE,
+}
+
 AGENTS: Mapping[str, Entry] = {
     "random": Entry(RandomAgent, "uniform over the legal actions, bids included"),
     "conservative": Entry(ConservativeAgent, "a public baseline: bids by honours and spades, plays random cards"),
@@ -34,6 +52,16 @@ AGENTS: Mapping[str, Entry] = {
         "a beginner: counts her own hand, simple rules, never nil",
         {"error": (float, f"chance 0..1 of a random card (default {DEFAULT_ERROR:g})")},
     ),
+    "normal": Entry(
+        NormalAgent,
+        "the default level: a careful partner by rules, nil and its cover and attack included",
+        {"objective": _OBJECTIVE},
+    ),
+    "hard": Entry(partial(level, "hard"), "searches: about a millisecond a decision on one core", _SEARCH_OPTIONS),
+    "expert": Entry(partial(level, "expert"), "the strongest: about 25 ms a decision on one core", _SEARCH_OPTIONS),
+    "lowest": Entry(LowestAgent, "a yardstick: the lowest ordinary bid, the card of the lowest rank"),
+    "highest": Entry(HighestAgent, "a yardstick: bids aces, kings and long spades, plays the card of the highest rank"),
+    "suit_odds": Entry(SuitOddsAgent, "a baseline: bids by the chance that high cards live, nil too; plays as `easy`"),
 }
 """Every agent with a name. `load_agent` takes "name" or "name:option=value,option=value"."""
 

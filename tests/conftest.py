@@ -21,6 +21,8 @@ KERNEL_SOURCES = (
     "spades_env/view.py",
     "spades_env/observation/**/*.py",
     "agents/**/*.py",
+    "evaluation/**/*.py",
+    "tests/*.py",
 )
 
 

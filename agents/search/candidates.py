@@ -1,0 +1,90 @@
+"""The actions that a search compares: legal cards less equals, bids around what the hand promises."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.rules.facts import unseen_cards
+from agents.rules.normal.bid import best_ordinary_bid
+from agents.rules.normal.strength import expected_tricks, nil_chance, top_run
+from agents.stakes import Stakes
+from spades_env.actions import BLIND_NIL, FIRST_BID, LOOK
+from spades_env.cards import SUIT_MASKS
+from spades_env.engine.bidding import legal_bids
+from spades_env.engine.kernel import kernel, lowest_bit
+from spades_env.engine.play import legal_cards
+from spades_env.engine.state import PHASE_BID, PHASE_BLIND
+
+ActionList = npt.NDArray[np.int64]
+MOST_CANDIDATES = 16
+BIDS_BELOW, BIDS_ABOVE = 2, 2
+"""Ordinary bids looked at below and above the one that `normal` would make."""
+LEAST_NIL_CHANCE = 0.15
+
+
+@kernel
+def distinct_cards(known: np.void, seat: int) -> int:
+    """Legal cards less those next to a lower one of hers, with no unseen card between: they are equals."""
+    legal = legal_cards(known)
+    unseen = unseen_cards(known, seat)
+    table = 0
+    players = int(known["rules"]["players"])
+    start = int(known["first_play"]) + int(known["trick"]) * players
+    for k in range(int(known["trick_len"])):
+        table |= 1 << int(known["actions"][start + k])
+    others = unseen | table
+    distinct = 0
+    for suit in range(4):
+        own = legal & SUIT_MASKS[suit]
+        previous = -1
+        while own:
+            card = lowest_bit(own)
+            own &= own - 1
+            between = others & ((1 << card) - 1) & ~((2 << previous) - 1) if previous >= 0 else 1
+            if between:
+                distinct |= 1 << card
+            previous = card
+    return distinct
+
+
+@kernel
+def bid_candidates(known: np.void, seat: int, stakes: Stakes, out: ActionList) -> int:
+    """Bids worth comparing; how many."""
+    rules = known["rules"]
+    legal = legal_bids(known)
+    hand = int(known["hands"][seat])
+    players, jokers = int(rules["players"]), int(rules["jokers"])
+    count = 0
+    if legal & 1 == 1 and nil_chance(hand, players, jokers) > LEAST_NIL_CHANCE:
+        out[0] = FIRST_BID
+        count = 1
+    mine, certain = expected_tricks(hand, players, jokers), top_run(hand, jokers)
+    centre, _ = best_ordinary_bid(known, seat, mine, certain, stakes)
+    below, above = (BIDS_BELOW, BIDS_ABOVE) if stakes[0].shape[0] == 0 else (13, 13)
+    for bid in range(max(1, centre - below), min(13, centre + above) + 1):
+        if (legal >> bid) & 1 == 1 and count < MOST_CANDIDATES:
+            out[count] = FIRST_BID + bid
+            count += 1
+    return count
+
+
+@kernel
+def candidates(known: np.void, seat: int, stakes: Stakes, out: ActionList) -> int:
+    """Write the actions to compare to `out`, int64 (MOST_CANDIDATES,), in rising order; how many.
+
+    0 in phases without a search: draft and exchange.
+    """
+    phase = int(known["phase"])
+    if phase == PHASE_BLIND and int(known["rules"]["draft"]) == 0:
+        out[0], out[1] = BLIND_NIL, LOOK
+        return 2
+    if phase == PHASE_BID:
+        return bid_candidates(known, seat, stakes, out)
+    cards = distinct_cards(known, seat)
+    count = 0
+    while cards:
+        out[count] = lowest_bit(cards)
+        cards &= cards - 1
+        count += 1
+    return count
