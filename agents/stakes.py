@@ -26,20 +26,25 @@ NEAR_END: Final = 150
 
 
 @inline_kernel
-def kept_bag_price(rules: np.void) -> float:
-    """Points that a bag costs by staying on the sheet: its share of the next penalty (R21)."""
+def kept_bags_cost(rules: np.void, before: int, left: int) -> float:
+    """Points that the bags of a deal cost which brought no penalty: each its share of the next one (R21).
+
+    `before` and `left` are the counts on the sheet; a lower one afterwards means that a penalty has been paid.
+    """
     limit = int(rules["bag_limit"])
     if limit == 0:
         return 0.0
-    return int(rules["bag_penalty"]) / limit
+    kept = left - before if left >= before else left - before + limit - 1
+    return kept * int(rules["bag_penalty"]) / limit
 
 
 @inline_kernel
 def worth(game: np.void, points_0: int, left_0: int, points_1: int, left_1: int, stakes: Stakes) -> float:
     """What the deal in progress is worth to team 0 if the teams score these points, penalties included.
 
-    `left_*` is the bag count afterwards. As points: the difference, less the price of bags that the deal leaves on
-    the sheet (a penalty counts as scored, bags of earlier deals are sunk). As a match: WIN times the chance to win it.
+    `left_*` is the bag count afterwards. As points: the difference as scored, every bag that brings no penalty itself
+    charged with its share of one (a careful player's price: near the limit it is dearer than the match makes it). As
+    a match: WIN times the chance to win it.
     """
     if stakes[0].shape[0] > 0:
         return WIN * match_equity(
@@ -51,9 +56,9 @@ def worth(game: np.void, points_0: int, left_0: int, points_1: int, left_1: int,
             left_1,
             1 - int(game["dealer"]) % 2,
         )
-    kept_0 = max(0, left_0 - int(game["bags"][0]))
-    kept_1 = max(0, left_1 - int(game["bags"][1]))
-    return points_0 - points_1 - kept_bag_price(game["rules"]) * (kept_0 - kept_1)
+    cost_0 = kept_bags_cost(game["rules"], int(game["bags"][0]), left_0)
+    cost_1 = kept_bags_cost(game["rules"], int(game["bags"][1]), left_1)
+    return points_0 - points_1 - cost_0 + cost_1
 
 
 @kernel

@@ -15,7 +15,6 @@ from agents.search.effort import Desk, Effort, new_desk
 from agents.search.searcher import best_row, fallback_row, search_moves, search_row, start_row
 from agents.stakes import POINTS, Stakes
 from spades_env.checks import finite_number, whole_number
-from spades_env.engine.rng import combine
 from spades_env.engine.state import StateArray
 
 MOST_WORLDS, MOST_FACTOR = 100_000, 1000
@@ -32,12 +31,12 @@ class SearchAgent:
 
     level: str = "hard"
     worlds: int = 100
-    exact: int = 6
+    exact: int = 5
     draws: int = 32
     reads: int = 4
     trust: float = 0.7
     margin: float = 3.0
-    doubt: float = 0.0
+    doubt: float = 0.2
     objective: Objective = "auto"
     ms: float = 0.0
 
@@ -53,6 +52,8 @@ class SearchAgent:
             value = finite_number(name, getattr(self, name), AgentError)
             if value < 0:
                 raise AgentError(f"{name}={value!r} is not allowed: 0 or more")
+        if self.doubt > 1:
+            raise AgentError(f"doubt={self.doubt!r} is not allowed: a chance, 0..1")
         checked_objective(self.objective)
 
     @property
@@ -100,11 +101,7 @@ class SearchAgent:
             return best_row(count, self._desk)
         batch = 0
         while True:
-            left = (
-                search_row(views, row, combine(key, batch), count, self.effort, stakes, POINTS, self._desk)
-                if count
-                else 0
-            )
+            left = search_row(views, row, key, batch, count, self.effort, stakes, POINTS, self._desk) if count else 0
             if left == 0:
                 return fallback_row(views, row, stakes)
             batch += 1
@@ -115,7 +112,7 @@ class SearchAgent:
 DEFAULTS = {name: field.default for name, field in SearchAgent.__dataclass_fields__.items()}
 LEVELS: dict[str, dict[str, Any]] = {
     "hard": {},
-    "expert": {"worlds": 800, "exact": 7, "draws": 32},
+    "expert": {"worlds": 400, "exact": 7},
 }
 """What the levels spend, where it differs from the defaults."""
 

@@ -14,7 +14,7 @@ from spades_env.cards import SUIT_MASKS
 from spades_env.engine.bidding import legal_bids
 from spades_env.engine.kernel import kernel, lowest_bit
 from spades_env.engine.play import legal_cards
-from spades_env.engine.state import PHASE_BID, PHASE_BLIND
+from spades_env.engine.state import PHASE_BID, PHASE_BLIND, PHASE_PLAY
 
 ActionList = npt.NDArray[np.int64]
 MOST_CANDIDATES = 16
@@ -50,7 +50,7 @@ def distinct_cards(known: np.void, seat: int) -> int:
 
 @kernel
 def bid_candidates(known: np.void, seat: int, stakes: Stakes, out: ActionList) -> int:
-    """Bids worth comparing; how many."""
+    """Bids worth comparing; how many. Where points count none is below the certain tricks: it would only make bags."""
     rules = known["rules"]
     legal = legal_bids(known)
     hand = int(known["hands"][seat])
@@ -61,8 +61,10 @@ def bid_candidates(known: np.void, seat: int, stakes: Stakes, out: ActionList) -
         count = 1
     mine, certain = expected_tricks(hand, players, jokers), top_run(hand, jokers)
     centre, _ = best_ordinary_bid(known, seat, mine, certain, stakes)
-    below, above = (BIDS_BELOW, BIDS_ABOVE) if stakes[0].shape[0] == 0 else (13, 13)
-    for bid in range(max(1, centre - below), min(13, centre + above) + 1):
+    low, high = max(1, centre - BIDS_BELOW, certain), min(13, max(centre + BIDS_ABOVE, certain))
+    if stakes[0].shape[0] > 0:
+        low, high = 1, 13
+    for bid in range(low, high + 1):
         if (legal >> bid) & 1 == 1 and count < MOST_CANDIDATES:
             out[count] = FIRST_BID + bid
             count += 1
@@ -73,7 +75,7 @@ def bid_candidates(known: np.void, seat: int, stakes: Stakes, out: ActionList) -
 def candidates(known: np.void, seat: int, stakes: Stakes, out: ActionList) -> int:
     """Write the actions to compare to `out`, int64 (MOST_CANDIDATES,), in rising order; how many.
 
-    0 in phases without a search: draft and exchange.
+    0 in phases without a search: double nil, draft and exchange.
     """
     phase = int(known["phase"])
     if phase == PHASE_BLIND and int(known["rules"]["draft"]) == 0:
@@ -81,6 +83,8 @@ def candidates(known: np.void, seat: int, stakes: Stakes, out: ActionList) -> in
         return 2
     if phase == PHASE_BID:
         return bid_candidates(known, seat, stakes, out)
+    if phase != PHASE_PLAY:
+        return 0
     cards = distinct_cards(known, seat)
     count = 0
     while cards:

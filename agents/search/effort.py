@@ -12,6 +12,7 @@ from agents.search.sampler import new_plans
 from agents.search.solver.workspace import new_workspace
 from spades_env.cards import NUM_CARDS
 from spades_env.engine.state import STATE, StateArray
+from spades_env.view import empty_views
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -42,12 +43,14 @@ class Effort(NamedTuple):
 class Desk(NamedTuple):
     """Arrays that a search writes to; made once, reused for any number of decisions.
 
-    `states`: two STATE records. `hands` and `weights`: worlds drawn. `picked`, `chosen`: indices of those kept after
-    bids, and after plays. `actions`: candidates, -1 once dropped. `values`: worth of each in each world. `totals`:
-    their sums over all batches. `solved`: values by card from the solver.
+    `views`: the view at hand, with all that is hidden blanked. `states`: two STATE records. `hands` and `weights`:
+    worlds drawn. `picked`, `chosen`: indices of those kept after bids, and after plays. `actions`: candidates, -1 once
+    dropped. `values`: worth of each in each world. `totals`: their sums over all batches. `solved`: values by card
+    from the solver.
     """
 
     plans: StateArray
+    views: StateArray
     states: StateArray
     workspace: StateArray
     hands: IntArray
@@ -66,6 +69,7 @@ def new_desk(effort: Effort) -> Desk:
     drawn = kept * max(1, effort.draws // max(1, effort.reads))
     return Desk(
         plans=new_plans(1),
+        views=empty_views(1),
         states=np.zeros(2, STATE),
         workspace=new_workspace(),
         hands=np.zeros((drawn, 4), np.int64),

@@ -18,8 +18,10 @@ from agents.search.solver.api import solve_moves
 from agents.search.worlds import kept_worlds
 from agents.stakes import Stakes
 from spades_env.engine.kernel import kernel
+from spades_env.engine.rng import combine
 from spades_env.engine.state import PHASE_PLAY, StateArray
 from spades_env.engine.step import apply_action
+from spades_env.view import write_view
 
 NODE_LIMIT = 200_000
 """Cards that the solver may play for one world before the playouts take over."""
@@ -129,7 +131,9 @@ def search_batch(
     view: np.void, key: np.uint64, count: int, effort: Effort, stakes: Stakes, points: Stakes, desk: Desk
 ) -> int:
     """Compare the candidates in one batch of worlds of stream `key`; how many are left, 0 if no world can be drawn."""
-    known = view["known"]
+    # Worlds and playouts take over the whole record: nothing hidden may be in it, whatever is in the caller's.
+    write_view(view["known"], int(view["seat"]), desk.views[0])
+    known = desk.views[0]["known"]
     if not kept_worlds(known, key, effort, points, desk):
         return 0
     return compare(known, count, effort, stakes, points, desk)
@@ -176,14 +180,15 @@ def search_row(
     views: StateArray,
     row: int,
     key: np.uint64,
+    batch: int,
     count: int,
     effort: Effort,
     stakes: Stakes,
     points: Stakes,
     desk: Desk,
 ) -> int:
-    """`search_batch` for one row of `views`."""
-    return search_batch(views[row], key, count, effort, stakes, points, desk)
+    """`search_batch` for one row of `views`, in batch number `batch` of the worlds of `key`."""
+    return search_batch(views[row], combine(key, batch), count, effort, stakes, points, desk)
 
 
 @kernel

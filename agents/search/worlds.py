@@ -14,6 +14,8 @@ from spades_env.engine.kernel import kernel
 from spades_env.engine.rng import combine, unit
 from spades_env.engine.state import PHASE_PLAY
 
+UNIFORM_SHARE = 8
+"""One world in so many is kept whatever the bids and plays say: nobody's habits are known for certain."""
 STREAM_WORLDS, STREAM_BIDS, STREAM_PLAYS = 1, 2, 3
 
 
@@ -100,6 +102,13 @@ def weigh_plays(known: np.void, trust: float, points: Stakes, desk: Desk) -> Non
 
 
 @kernel
+def keep_uniform(drawn: int, chosen: IntArray) -> None:
+    """Put the worlds drawn first, which are uniform, in place of every UNIFORM_SHARE-th chosen one."""
+    for k in range(UNIFORM_SHARE - 1, chosen.shape[0], UNIFORM_SHARE):
+        chosen[k] = (k // UNIFORM_SHARE) % drawn
+
+
+@kernel
 def kept_worlds(known: np.void, key: np.uint64, effort: Effort, points: Stakes, desk: Desk) -> bool:
     """Choose the worlds of a search: `desk.chosen` are indices into `desk.hands`; False if none can be drawn."""
     drawn = draw_worlds(known, key, desk)
@@ -108,10 +117,12 @@ def kept_worlds(known: np.void, key: np.uint64, effort: Effort, points: Stakes, 
     played = int(known["phase"]) == PHASE_PLAY and int(known["n_actions"]) > int(known["first_play"])
     if effort.reads == 0 or not played:
         choose(desk.weights, drawn, combine(key, STREAM_BIDS), desk.chosen)
+        keep_uniform(drawn, desk.chosen)
         return True
     choose(desk.weights, drawn, combine(key, STREAM_BIDS), desk.picked)
     weigh_plays(known, effort.trust, points, desk)
     choose(desk.weights, desk.picked.shape[0], combine(key, STREAM_PLAYS), desk.chosen)
     for k in range(desk.chosen.shape[0]):
         desk.chosen[k] = desk.picked[desk.chosen[k]]
+    keep_uniform(drawn, desk.chosen)
     return True

@@ -11,16 +11,16 @@ import numpy as np
 
 from agents.rules.easy_bid import easy_bid
 from agents.rules.facts import nearest_bid
-from agents.rules.normal.strength import expected_tricks, low_club_escape, nil_chance, top_run
-from agents.rules.normal.tables import BLIND_CHANCE, TEAM_TRICKS
+from agents.rules.normal.strength import expected_tricks, low_club_escape, nil_chance, table_number, top_run
+from agents.rules.normal.tables import BLIND_CHANCE, NIL_BEFORE, TEAM_TRICKS
 from agents.stakes import Stakes, worth
 from spades_env.engine.bidding import legal_bids
 from spades_env.engine.kernel import inline_kernel, kernel
 from spades_env.engine.scoring import bag_penalty, deal_points
 from spades_env.engine.state import NO_BID
 
-BOLDNESS = -0.15
-"""Tricks added to what the hand and the bids promise."""
+BOLDNESS = (-0.15, 0.15)
+"""Tricks added to what the hand and the bids promise, with four players and with two."""
 UNKNOWN_SHARE = (0.31, 0.93)
 """What a seat that has not bid is taken to bid, as a share of the tricks that we leave: with four players, with two."""
 PARTNER_SHARE = 0.35
@@ -68,6 +68,32 @@ def place_in_turn(game: np.void) -> int:
     return ((int(game["turn"]) - int(game["first"])) * step) % players
 
 
+@inline_kernel
+def bids_before(game: np.void, seat: int) -> tuple[int, int, int, int]:
+    """(partner's ordinary bid, her nils, the opponents' ordinary bids, their nils) so far."""
+    players = int(game["rules"]["players"])
+    partner_bid, partner_nil, bids, nils = 0, 0, 0, 0
+    for other in range(players):
+        bid = int(game["bids"][other])
+        if other == seat or bid == NO_BID:
+            continue
+        if (other - seat) & 1 == 0:
+            partner_bid, partner_nil = bid, 1 if bid == 0 else 0
+        else:
+            bids += bid
+            nils += 1 if bid == 0 else 0
+    return partner_bid, partner_nil, bids, nils
+
+
+@inline_kernel
+def weighed(weights: np.ndarray, game: np.void, seat: int, mine: float) -> float:
+    """Sum of 1, the tricks that `seat` expects and the bids before hers, by `weights` in this order."""
+    partner_bid, partner_nil, bids, nils = bids_before(game, seat)
+    total = float(weights[0]) + float(weights[1]) * mine
+    total += float(weights[2]) * partner_bid + float(weights[3]) * partner_nil
+    return total + float(weights[4]) * bids + float(weights[5]) * nils
+
+
 @kernel
 def team_outlook(game: np.void, seat: int, mine: float) -> tuple[float, float]:
     """(mean, spread) of the tricks that the team of `seat` can make if she expects `mine` of her own.
@@ -81,16 +107,7 @@ def team_outlook(game: np.void, seat: int, mine: float) -> tuple[float, float]:
     if players == 4 and int(game["bids"][(seat + 2) & 3]) == NO_BID:
         return mine + PARTNER_SHARE * (13.0 - mine), FIRST_SPREAD
     model = TEAM_TRICKS[0 if players == 4 else 1, place_in_turn(game) & 1]
-    mean = float(model[0]) + float(model[1]) * mine
-    for other in range(players):
-        bid = int(game["bids"][other])
-        if other == seat or bid == NO_BID:
-            continue
-        if players == 4 and other == (seat + 2) & 3:
-            mean += float(model[2]) * bid if bid > 0 else float(model[3])
-        else:
-            mean += float(model[4]) * bid if bid > 0 else float(model[5])
-    return mean, float(model[6])
+    return weighed(model, game, seat, mine), float(model[6])
 
 
 @inline_kernel
@@ -103,16 +120,6 @@ def assumed_bid(game: np.void, seat: int, mine: float) -> int:
     if bid != NO_BID:
         return bid
     return int((UNKNOWN_SHARE[0] if players == 4 else UNKNOWN_SHARE[1]) * (13.0 - mine) + 0.5)
-
-
-@kernel
-def bid_before(game: np.void, seat: int) -> int:
-    """Sum of the bids made so far by the other seats."""
-    total = 0
-    for other in range(int(game["rules"]["players"])):
-        if other != seat:
-            total += max(0, int(game["bids"][other]))
-    return total
 
 
 @kernel
@@ -179,6 +186,7 @@ def best_ordinary_bid(game: np.void, seat: int, mine: float, certain: int, stake
     """(the ordinary bid worth most, its worth) for a seat that expects `mine` tricks, `certain` of them for sure."""
     legal = legal_bids(game)
     mean, spread = team_outlook(game, seat, mine)
+    mean += BOLDNESS[0] if int(game["rules"]["players"]) == 4 else BOLDNESS[1]
     spread = max(0.05, spread * math.sqrt(1.0 - certain / 13.0))
     centre = int(mine)
     low, high = max(1, centre - 2), min(13, centre + 3)
@@ -187,12 +195,12 @@ def best_ordinary_bid(game: np.void, seat: int, mine: float, certain: int, stake
     best, best_value = -1, -1e9
     for bid in range(low, high + 1):
         if (legal >> bid) & 1 == 1:
-            value = bid_value(game, seat, mine, bid, 0, 0, mean + BOLDNESS, spread, stakes)
+            value = bid_value(game, seat, mine, bid, 0, 0, mean, spread, stakes)
             if value > best_value:
                 best, best_value = bid, value
     if best < 0:
         best = nearest_bid(legal, centre)
-        best_value = bid_value(game, seat, mine, best, 0, 0, mean + BOLDNESS, spread, stakes)
+        best_value = bid_value(game, seat, mine, best, 0, 0, mean, spread, stakes)
     return best, best_value
 
 
@@ -205,13 +213,15 @@ def normal_bid(game: np.void, stakes: Stakes) -> int:
     seat, players, jokers = int(game["turn"]), int(rules["players"]), int(rules["jokers"])
     hand = int(game["hands"][seat])
     mine = expected_tricks(hand, players, jokers)
+    nil_is_legal = legal_bids(game) & 1 == 1
+    if nil_is_legal and players == 4 and int(game["bids"][(seat + 2) & 3]) == 13:
+        return 0  # partner takes every trick
     bid, value = best_ordinary_bid(game, seat, mine, top_run(hand, jokers), stakes)
-    if legal_bids(game) & 1 == 1 and mine < MOST_FOR_NIL:
-        chance = nil_chance(hand, players, jokers)
+    if nil_is_legal and mine < MOST_FOR_NIL:
+        shift = weighed(NIL_BEFORE[table_number(players, jokers), place_in_turn(game)], game, seat, mine)
+        chance = nil_chance(hand, players, jokers, shift)
         if int(rules["low_club"]) == 1:
             chance *= low_club_escape(hand, players)
-        if bid_before(game, seat) >= 13:
-            chance = 1.0  # there is no trick left for her
         if chance > LEAST_CHANCE and nil_value(game, seat, mine, 0, chance, stakes) > value:
             return 0
     return bid

@@ -24,13 +24,17 @@ def danger(card: int) -> int:
 
 
 @kernel
+def keeps_card(card: int, plays_nil: bool) -> bool:
+    """Whether a card shown is kept, by a seat that has called double nil or not."""
+    if plays_nil:
+        return danger(card) < NIL_REJECT_FROM
+    return suit_of(card) == SPADES or rank_of(card) >= KEEP_FROM
+
+
+@kernel
 def normal_draft(known: np.void, shown: int) -> int:
     """Keep the card shown or take the next."""
-    if int(known["bids"][int(known["turn"])]) == 0:
-        keeps = danger(shown) < NIL_REJECT_FROM
-    else:
-        keeps = suit_of(shown) == SPADES or rank_of(shown) >= KEEP_FROM
-    return KEEP if keeps else TAKE_NEXT
+    return KEEP if keeps_card(shown, int(known["bids"][int(known["turn"])]) == 0) else TAKE_NEXT
 
 
 @kernel

@@ -2,14 +2,17 @@
 
 Tricks: everybody bids 13 and so plays for every trick; a hand's tricks are regressed on its suits (ridge). Nil: one
 seat is made to bid nil, the others bid and play as `normal`; success is regressed on low cards and high spades
-(logistic). Team tricks: one seat is made to bid 13; the team's tricks are regressed on her hand and the bids before.
-Blind nils: each seat in turn is made to bid one. The others bid by the tables in force, so a second run, by the first
-one's tables, comes closer to rest; delete Numba's caches in between, because kernels keep the tables in them.
+(logistic), and what the bids before hers tell comes on top. Team tricks: after the bids all fight for every trick; a
+team's tricks are regressed on the hand of a late bidder and the bids before. Blind nils: each seat is made to bid one.
+
+The others bid by the tables in force, so a second run, by the first one's tables, comes closer to rest. Kernels keep
+the tables in Numba's caches: delete those in between.
 """
 
 from __future__ import annotations
 
 import argparse
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,7 +28,8 @@ from agents.rules.normal.regression import (
     NIL_SIDE_COLUMNS,
     SIDE_ROWS,
     TRICKS_READ,
-    chances,
+    chance_of_logit,
+    fit_before,
     fit_nil,
     fit_team,
     fit_tricks,
@@ -34,7 +38,7 @@ from agents.rules.normal.regression import (
     trick_columns,
 )
 from agents.rules.normal.self_play import (
-    BIDS_BEFORE,
+    WEIGHED,
     FloatArray,
     IntArray,
     blind_share,
@@ -51,7 +55,7 @@ from spades_env.rules import PRESETS, Rules
 DEALS: Final = 100_000
 NIL_SCALE: Final = {4: 1, 2: 16}
 """Deals looked through for nils, in multiples, by players: with two, few hands are fit for one."""
-FEWEST_DEALS: Final = 20
+FEWEST_DEALS: Final = 50
 """With fewer, there may be no hand fit for nil to hold out."""
 SEED: Final = 20_240_601
 TABLE_SETS: Final = tuple(
@@ -70,8 +74,10 @@ class Tables:
     """Of each table set, (SIDE_ROWS + SPADE_ROWS,)."""
     nil: list[IntArray] = field(default_factory=list)
     """Of each table set, (NIL_SIDE_COLUMNS + NIL_SPADE_COLUMNS,)."""
+    before: list[FloatArray] = field(default_factory=list)
+    """Of each table set, (4, WEIGHED)."""
     team: list[FloatArray] = field(default_factory=list)
-    """With four players and with two, (2, 7)."""
+    """With four players and with two, (2, WEIGHED + 1)."""
     blind: list[float] = field(default_factory=list)
     """With four players and with two."""
     notes: list[str] = field(default_factory=list)
@@ -112,26 +118,38 @@ def measure_tricks(tables: Tables, rules: Rules, seed: int, deals: int) -> None:
 
 def measure_nils(tables: Tables, rules: Rules, seed: int, deals: int) -> None:
     """Add the nil tables of `rules` from the hands fit for nil in `deals` deals; a fifth tells how good they are."""
-    hands, made = np.zeros(deals * rules.players, np.int64), np.zeros(deals * rules.players)
-    count = play_nils(new_states(), rules_to_record(rules), seed, deals, hands, made, POINTS)
-    columns, made = np.zeros((count, NIL_READ), np.int64), made[:count]
+    most = deals * rules.players
+    hands, places = np.zeros(most, np.int64), np.zeros(most, np.int64)
+    known, made = np.zeros((most, WEIGHED)), np.zeros(most)
+    count = play_nils(new_states(), rules_to_record(rules), seed, deals, hands, places, known, made, POINTS)
+    columns, places, known, made = np.zeros((count, NIL_READ), np.int64), places[:count], known[:count], made[:count]
     nil_columns(hands[:count], columns)
-    known = count * 4 // 5
-    trial = fit_nil(columns[:known], made[:known])
-    loss = log_loss(chances(trial, columns[known:]), made[known:])
-    rate = np.full(count - known, made[:known].mean())
-    tables.nil.append(whole(fit_nil(columns, made)))
+    learnt, tested = slice(count * 4 // 5), slice(count * 4 // 5, count)
+    logits = fit_nil(columns[learnt], made[learnt])[columns].sum(axis=1)
+    before = fit_places(places[learnt], known[learnt], logits[learnt], made[learnt])
+    better = logits + (before[places] * known).sum(axis=1)
+    rate = np.full(count, made[learnt].mean())
+    losses = [log_loss(each[tested], made[tested]) for each in (rate, chance_of_logit(logits), chance_of_logit(better))]
+    table = fit_nil(columns, made)
+    tables.nil.append(whole(table))
+    tables.before.append(fit_places(places, known, table[columns].sum(axis=1), made))
     tables.notes.append(
-        f"nil, {set_name(rules)}: {count} hands, {made.mean():.1%} made, "
-        f"log-loss {loss:.3f} on a held-out fifth (by the rate alone {log_loss(rate, made[known:]):.3f})"
+        f"nil, {set_name(rules)}: {count} hands, {made.mean():.1%} made; log-loss on a held-out fifth "
+        "by their rate {:.3f}, by the cards {:.3f}, by the bids before too {:.3f}".format(*losses)
     )
+
+
+def fit_places(places: IntArray, known: FloatArray, logits: FloatArray, made: FloatArray) -> FloatArray:
+    """`fit_before` for each place in the bidding, (4, WEIGHED)."""
+    rows = (places == place for place in range(4))
+    return np.stack([fit_before(known[row], logits[row], made[row]) for row in rows])
 
 
 def measure_team(tables: Tables, rules: Rules, seed: int, deals: int) -> None:
     """Add the weights of the last two to bid under `rules`."""
-    before, tricks = np.zeros((2, deals, BIDS_BEFORE)), np.zeros((2, deals))
-    play_last_bidders(new_states(), rules_to_record(rules), seed, before, tricks, POINTS)
-    tables.team.append(np.stack([fit_team(before[row], tricks[row]) for row in range(2)]))
+    known, tricks = np.zeros((2, deals, WEIGHED)), np.zeros((2, deals))
+    play_last_bidders(new_states(), rules_to_record(rules), seed, known, tricks, POINTS)
+    tables.team.append(np.stack([fit_team(known[row], tricks[row]) for row in range(2)]))
     spreads = " and ".join(f"{model[-1]:.2f}" for model in tables.team[-1])
     tables.notes.append(f"team tricks, {set_name(rules)}: {2 * deals} bidders, spread {spreads}")
 
@@ -174,9 +192,10 @@ Whole numbers are ten-thousandths. The first axis is strength.table_number: four
 players likewise. TRICKS_SIDE (4, 128) and TRICKS_SPADES (4, 160): tricks by side_index and spade_index, a line for each
 length. NIL_SIDE (4, 5, 14): log-odds by the rank of the lowest to the fourth lowest card of a side suit, last line by
 its length. NIL_SPADES (4, 4, 16): by the place of the highest to the third highest spade, last line by their number.
-TEAM_TRICKS (2, 2, 7): with four players and with two; last but one to bid and last; weights of 1, own tricks, partner's
-bid, partner's nil, opponents' bids, opponents' nils; spread. BLIND_CHANCE: blind nils made by four players, double nils
-made by two.
+NIL_BEFORE (4, 4, 6): what is added to a nil's log-odds, a line for each place in the bidding: weights of 1, own tricks,
+partner's bid, partner's nil, opponents' bids, opponents' nils. TEAM_TRICKS (2, 2, 7): with four players and with two,
+last but one to bid and last, the same weights and the spread. BLIND_CHANCE: share made of blind nils by four players,
+of double nils by two.
 
 {notes}
 """
@@ -210,11 +229,12 @@ def source(tables: Tables, command: str) -> str:
     nil_side = nil[:, :NIL_SIDE_COLUMNS].reshape(4, -1, NIL_RANKS)
     nil_spades = nil[:, NIL_SIDE_COLUMNS:].reshape(4, -1, NIL_SPADE_RANKS)
     parts = [
-        HEADER.format(command=command, notes="\n".join(f"{note}." for note in tables.notes)),
+        HEADER.format(command=command, notes="\n".join(textwrap.fill(f"{note}.", 118) for note in tables.notes)),
         definition("TRICKS_SIDE", tricks[:, :SIDE_ROWS], HONOURS),
         definition("TRICKS_SPADES", tricks[:, SIDE_ROWS:], HONOURS),
         definition("NIL_SIDE", nil_side, NIL_RANKS),
         definition("NIL_SPADES", nil_spades, NIL_SPADE_RANKS),
+        f"NIL_BEFORE: Final = np.array(\n{nested(np.stack(tables.before), '7.3f')},\n)\n",
         f"TEAM_TRICKS: Final = np.array(\n{nested(np.stack(tables.team), '7.3f')},\n)\n",
         f"BLIND_CHANCE: Final = ({', '.join(f'{share:.3f}' for share in tables.blind)})\n",
     ]
@@ -233,8 +253,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     tables = measure_all(options.deals, console)
     write_atomically(options.out, source(tables, f"{parser.prog} --deals {options.deals}"))
     for note in tables.notes:
-        console.print(note, highlight=False)
-    console.print("Kernels keep the tables in Numba's caches: delete those before the new ones are used.")
+        console.print(note, highlight=False, soft_wrap=True)
+    console.print(
+        "Kernels keep the tables in Numba's caches: delete those before the new ones are used.", soft_wrap=True
+    )
 
 
 if __name__ == "__main__":

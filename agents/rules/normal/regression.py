@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from agents.rules.normal.self_play import BIDS_BEFORE, FloatArray, IntArray
+from agents.rules.normal.self_play import WEIGHED, FloatArray, IntArray
 from agents.rules.normal.strength import (
     HONOURS,
     NIL_LOW,
@@ -104,27 +104,38 @@ def fit_nil(columns: IntArray, made: FloatArray) -> FloatArray:
     size = NIL_SIDE_COLUMNS + NIL_SPADE_COLUMNS
     table: FloatArray = np.zeros(size)
     for _ in range(NEWTON_STEPS):
-        chance = chances(table, columns)
+        chance = chance_of_logit(table[columns].sum(axis=1))
         gram, moment = NIL_PENALTY * np.eye(size), -NIL_PENALTY * table
         add_up(columns, chance * (1.0 - chance), made - chance, gram, moment)
         table += np.linalg.solve(gram, moment)
     return table
 
 
-def chances(table: FloatArray, columns: IntArray) -> FloatArray:
-    """Chance of success of each row of `columns`, shape (n,)."""
-    result: FloatArray = 1.0 / (1.0 + np.exp(-table[columns].sum(axis=1)))
+def chance_of_logit(logits: FloatArray) -> FloatArray:
+    """Chances with these log-odds."""
+    result: FloatArray = 1.0 / (1.0 + np.exp(-logits))
     return result
 
 
 def log_loss(chance: FloatArray, made: FloatArray) -> float:
-    """Mean negative log-likelihood, in nats."""
+    """Mean negative log-likelihood, in nats; no chance counts as quite 0 or 1."""
+    chance = np.clip(chance, 1e-6, 1.0 - 1e-6)
     return float(-np.mean(made * np.log(chance) + (1.0 - made) * np.log(1.0 - chance)))
 
 
-def fit_team(before: FloatArray, tricks: FloatArray) -> FloatArray:
-    """Weights of what stands in `before` (n, BIDS_BEFORE), by least squares, and the spread around them, shape (7,)."""
-    pull = np.eye(BIDS_BEFORE)
+def fit_before(known: FloatArray, logits: FloatArray, made: FloatArray) -> FloatArray:
+    """Weights of what is `known` (n, WEIGHED), added to the log-odds of the cards: logistic, by Newton's method."""
+    weights: FloatArray = np.zeros(WEIGHED)
+    for _ in range(NEWTON_STEPS):
+        chance = chance_of_logit(logits + known @ weights)
+        gram = (known.T * (chance * (1.0 - chance))) @ known + NIL_PENALTY * np.eye(WEIGHED)
+        weights += np.linalg.solve(gram, known.T @ (made - chance) - NIL_PENALTY * weights)
+    return weights
+
+
+def fit_team(known: FloatArray, tricks: FloatArray) -> FloatArray:
+    """Weights of what is `known` (n, WEIGHED), by least squares, and the spread around them, shape (WEIGHED + 1,)."""
+    pull = np.eye(WEIGHED)
     pull[0, 0] = 0.0  # all but the constant; what never occurs keeps weight 0
-    weights = np.linalg.solve(before.T @ before + pull, before.T @ tricks)
-    return np.append(weights, np.std(tricks - before @ weights))
+    weights = np.linalg.solve(known.T @ known + pull, known.T @ tricks)
+    return np.append(weights, np.std(tricks - known @ weights))

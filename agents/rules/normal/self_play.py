@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.rules.normal.agent import normal_action
-from agents.rules.normal.bid import MOST_FOR_NIL, place_in_turn
+from agents.rules.normal.bid import MOST_FOR_NIL, bids_before, place_in_turn
 from agents.rules.normal.strength import expected_tricks, top_run
 from agents.stakes import Stakes
 from spades_env.actions import BLIND_NIL, FIRST_BID, LOOK
 from spades_env.engine.kernel import kernel
-from spades_env.engine.state import HIDDEN, NO_BID, PHASE_BID, PHASE_BLIND, PHASE_DEAL_OVER, PHASE_DRAFT, StateArray
+from spades_env.engine.state import HIDDEN, PHASE_BID, PHASE_BLIND, PHASE_DEAL_OVER, PHASE_DRAFT, StateArray
 from spades_env.engine.step import apply_action, new_games
 
 IntArray = npt.NDArray[np.int64]
@@ -25,8 +25,8 @@ FloatArray = npt.NDArray[np.float64]
 
 BLIND: Final = -1
 """As a forced bid: blind or double nil."""
-BIDS_BEFORE: Final = 6
-"""Numbers that team_outlook (bid.py) weighs: 1, own tricks, partner's bid and nil, opponents' bids and nils."""
+WEIGHED: Final = 6
+"""Numbers that `weighed` (bid.py) weighs: 1, own tricks, partner's bid and nil, opponents' bids and nils."""
 
 
 @kernel
@@ -77,9 +77,20 @@ def play_for_tricks(
 
 @kernel
 def play_nils(
-    states: StateArray, rules: StateArray, seed: int, deals: int, hands: IntArray, made: FloatArray, stakes: Stakes
+    states: StateArray,
+    rules: StateArray,
+    seed: int,
+    deals: int,
+    hands: IntArray,
+    places: IntArray,
+    known: FloatArray,
+    made: FloatArray,
+    stakes: Stakes,
 ) -> int:
-    """Let each seat fit for it bid nil in turn; hands and whether she made it, both of shape (n,); how many."""
+    """Let each seat fit for it bid nil in turn; returns how many.
+
+    Of each of n: her hand, her place in the bidding, what she knew (n, WEIGHED), 1 if she made it.
+    """
     players, jokers = int(rules[0]["players"]), int(rules[0]["jokers"])
     dealt, game, count = states[0], states[1], 0
     for i in range(deals):
@@ -89,38 +100,45 @@ def play_nils(
             if top_run(hand, jokers) > 0 or expected_tricks(hand, players, jokers) >= MOST_FOR_NIL:
                 continue
             states[1] = states[0]
+            while int(game["turn"]) != seat:
+                take_turn(game, 0, 0, stakes)
+            hands[count], places[count] = hand, place_in_turn(game)
+            write_known(game, known[count])
             play_deal(game, 1 << seat, 0, stakes)
-            hands[count] = hand
             made[count] = 1.0 if int(game["tricks"][seat]) == 0 else 0.0
             count += 1
     return count
 
 
 @kernel
-def write_bids_before(game: np.void, out: FloatArray) -> None:
-    """What team_outlook weighs for the seat to bid, shape (BIDS_BEFORE,)."""
-    seat, players = int(game["turn"]), int(game["rules"]["players"])
-    out[:] = 0.0
+def write_known(game: np.void, out: FloatArray) -> None:
+    """What `weighed` (bid.py) weighs for the seat to bid, shape (WEIGHED,)."""
+    seat, rules = int(game["turn"]), game["rules"]
+    partner_bid, partner_nil, bids, nils = bids_before(game, seat)
     out[0] = 1.0
-    out[1] = expected_tricks(int(game["hands"][seat]), players, int(game["rules"]["jokers"]))
-    for other in range(players):
-        bid = int(game["bids"][other])
-        if other == seat or bid == NO_BID:
-            continue
-        column = 2 if (other - seat) % 2 == 0 else 4
-        if bid > 0:
-            out[column] += bid
-        else:
-            out[column + 1] += 1.0
+    out[1] = expected_tricks(int(game["hands"][seat]), int(rules["players"]), int(rules["jokers"]))
+    out[2], out[3] = partner_bid, partner_nil
+    out[4], out[5] = bids, nils
+
+
+@kernel
+def contest(game: np.void, stakes: Stakes) -> None:
+    """End the bidding as `normal`, then play the deal with everybody but nil bidders fighting for every trick."""
+    while int(game["phase"]) == PHASE_BID:
+        take_turn(game, 0, 0, stakes)
+    for seat in range(int(game["rules"]["players"])):
+        if int(game["bids"][seat]) > 0:
+            game["bids"][seat] = 13
+    play_deal(game, 0, 0, stakes)
 
 
 @kernel
 def play_last_bidders(
-    states: StateArray, rules: StateArray, seed: int, before: FloatArray, tricks: FloatArray, stakes: Stakes
+    states: StateArray, rules: StateArray, seed: int, known: FloatArray, tricks: FloatArray, stakes: Stakes
 ) -> None:
-    """Let each of the last two to bid go for every trick: `before` (2, deals, BIDS_BEFORE), `tricks` (2, deals).
+    """Tricks that the team of each of the last two to bid can fight for, without those of a partner who bids nil.
 
-    The tricks are her team's, without those of a partner who plays nil.
+    `known` (2, deals, WEIGHED) is what she knows when she bids, `tricks` (2, deals) what the team takes.
     """
     players = int(rules[0]["players"])
     game = states[1]
@@ -131,8 +149,9 @@ def play_last_bidders(
             while place_in_turn(game) < players - 2 + row:
                 take_turn(game, 0, 0, stakes)
             seat = int(game["turn"])
-            write_bids_before(game, before[row, i])
-            play_deal(game, 1 << seat, 13, stakes)
+            write_known(game, known[row, i])
+            take_turn(game, 1 << seat, max(1, int(known[row, i, 1])), stakes)  # what the next bidder may expect
+            contest(game, stakes)
             tricks[row, i] = int(game["tricks"][seat])
             if players == 4 and int(game["bids"][(seat + 2) & 3]) > 0:
                 tricks[row, i] += int(game["tricks"][(seat + 2) & 3])

@@ -98,12 +98,15 @@ def nil_logit(hand: int, players: int, jokers: int) -> float:
 
 
 @kernel
-def nil_chance(hand: int, players: int, jokers: int) -> float:
-    """Chance that a nil on these 13 cards succeeds; none with the highest trump in the pack."""
+def nil_chance(hand: int, players: int, jokers: int, shift: float = 0.0) -> float:
+    """Chance that a nil on these 13 cards succeeds; none with the highest trump in the pack.
+
+    `shift` is added to the log-odds: what is known besides the cards.
+    """
     highest = 53 if jokers == 1 else 51
     if (hand >> highest) & 1 == 1:
         return 0.0
-    return 1.0 / (1.0 + math.exp(-nil_logit(hand, players, jokers)))
+    return 1.0 / (1.0 + math.exp(-nil_logit(hand, players, jokers) - shift))
 
 
 @kernel
