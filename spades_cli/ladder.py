@@ -1,0 +1,166 @@
+"""`spades ladder`: the strength table. Duels of a file are played one after another and kept; what is there is shown.
+
+Progress and duels that cannot be played go to stderr, the page or the JSON to stdout.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from agents.base import Agent, AgentError
+from evaluation.ladder.config import Duel, load_ladder
+from evaluation.ladder.page import markdown, row_of
+from evaluation.ladder.play import Costs, agents_of, batch_size_for, play_duel
+from evaluation.ladder.store import Store
+from evaluation.machine import machine, versions
+from spades_cli.output import INTERRUPTED, announce_compilation, json_option, write_json
+from spades_env.files import write_atomically
+
+DEFAULT_CONFIG, DEFAULT_OUT = "ladder", "ladder"
+PAGE_FILE, JSON_FILE = "ladder.md", "ladder.json"
+
+
+@click.command(name="ladder", context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--config",
+    default=DEFAULT_CONFIG,
+    show_default=True,
+    metavar="NAME|FILE",
+    help="A shipped list of duels (configs/eval), or a .yaml file.",
+)
+@click.option("--only", metavar="PATTERN", help="Only duels whose line has a match of this regular expression.")
+@click.option(
+    "--scale",
+    type=click.FloatRange(min=0, min_open=True, max=1000),
+    default=1.0,
+    show_default=True,
+    help="Play this many times as many games of each duel.",
+)
+@click.option("--out", default=DEFAULT_OUT, show_default=True, metavar="DIR", help="Folder for results and tables.")
+@json_option
+def command(config: str, only: str | None, scale: float, out: str, json_path: str | None) -> int:
+    """Play the duels of a list and show them as one table with intervals, goals, and what the agents did.
+
+    Each finished duel is kept in DIR/results.json at once: the same command goes on after an interruption, only
+    shows what is finished, and plays again what was changed in the list. DIR/ladder.md and DIR/ladder.json hold
+    the table. A duel's line reads as "normal v easy, classic, deals".
+
+    \b
+    Examples:
+      spades ladder
+      spades ladder --only "^normal v" --scale 0.1
+      spades ladder --config mine.yaml --out mine --json -
+    """
+    duels = _chosen([duel.scaled(scale) for duel in load_ladder(config)], only, config)
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    store = Store(folder)
+    try:
+        reasons = _play(duels, store)
+    except KeyboardInterrupt:
+        click.echo(f"spades: interrupted; finished duels are in {store.path}, the same command goes on", err=True)
+        return INTERRUPTED
+    rows = [row_of(duel, store.get(duel), reasons.get(duel)) for duel in duels]
+    line = _command_line(config, only, scale, out)
+    page, found = markdown(rows, line), {"command": line, "duels": rows, "versions": versions(), "machine": machine()}
+    write_atomically(folder / PAGE_FILE, page)
+    write_json(found, str(folder / JSON_FILE))
+    if not write_json(found, json_path):
+        click.echo(page, nl=False)
+    return 0
+
+
+def _chosen(duels: list[Duel], only: str | None, config: str) -> list[Duel]:
+    """Return the duels whose line has a match of the pattern `only`."""
+    if only is None:
+        return duels
+    try:
+        chosen = [duel for duel in duels if re.search(only, duel.label)]
+    except re.error as error:
+        raise click.UsageError(f"--only {only!r} is no regular expression: {error}") from None
+    if not chosen:
+        raise click.UsageError(f"--only {only!r} is in none of the {len(duels)} duels of {config}")
+    return chosen
+
+
+def _play(duels: list[Duel], store: Store) -> dict[Duel, str]:
+    """Play what has not been played; why the others cannot be."""
+    waiting, reasons = _loaded([duel for duel in duels if store.get(duel) is None])
+    for duel, reason in reasons.items():
+        click.echo(f"{duel.label}: not available: {reason}", err=True)
+    if waiting:
+        announce_compilation()
+        with _progress() as bar:
+            _play_all(waiting, store, bar)
+    return reasons
+
+
+def _loaded(duels: list[Duel]) -> tuple[dict[Duel, list[Agent]], dict[Duel, str]]:
+    """Return the agents of each duel, and of the others the reason why they could not be loaded."""
+    loaded: dict[Duel, list[Agent]] = {}
+    reasons: dict[Duel, str] = {}
+    for duel in duels:
+        try:
+            loaded[duel] = agents_of(duel)
+        except AgentError as error:
+            reasons[duel] = str(error)
+    return loaded, reasons
+
+
+def _play_all(waiting: dict[Duel, list[Agent]], store: Store, bar: Progress) -> None:
+    """Play the duels in their order and keep each result; the bar counts expected seconds, not duels."""
+    task = bar.add_task("trying the agents out", total=None)
+    costs = Costs()
+    seconds = {duel: costs.seconds_per_game(duel, agents) for duel, agents in waiting.items()}
+    bar.update(task, total=sum(duel.games * seconds[duel] for duel in waiting))
+    done = 0.0
+    for k, (duel, agents) in enumerate(waiting.items(), 1):
+        bar.update(task, description=f"{k} of {len(waiting)}: {duel.label}")
+
+        def show(_: str, finished: int, __: int, base: float = done, each: float = seconds[duel]) -> None:
+            bar.update(task, completed=base + finished * each)
+
+        measured = play_duel(duel, agents, batch_size_for(seconds[duel]), show)
+        store.put(duel, measured)
+        bar.console.print(f"{duel.label}: {measured['seconds']:.1f} s", highlight=False, soft_wrap=True)
+        done += duel.games * seconds[duel]
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    """A progress bar on stderr, gone when its work is done; a log file gets none."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    # Batches of slow agents are far apart: the time left is judged by the last ten minutes, not by rich's 30 seconds.
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal, speed_estimate_period=600
+    ) as bar:
+        yield bar
+
+
+def _command_line(config: str, only: str | None, scale: float, out: str) -> str:
+    """Return the command that shows the same page."""
+    words: list[Any] = ["spades", "ladder"]
+    for option, value, default in (
+        ("--config", config, DEFAULT_CONFIG),
+        ("--only", only, None),
+        ("--scale", f"{scale:g}", "1"),
+        ("--out", out, DEFAULT_OUT),
+    ):
+        words += [option, value] if value != default else []
+    return shlex.join(words)
