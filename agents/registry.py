@@ -20,6 +20,7 @@ from agents.rules.normal.agent import NormalAgent
 from agents.rules.suit_odds import SuitOddsAgent
 from agents.rules.uniform import RandomAgent
 from agents.search.agent import level
+from agents.search.cheating import CheatingAgent
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ _SEARCH_OPTIONS: Mapping[str, tuple[Callable[[str], Any], str]] = {
     "trust": (float, "log-likelihood that a surprising play costs a world, 0 or more"),
     "margin": (float, "standard errors behind the best at which an action is dropped"),
     "doubt": (float, "chance 0..1 that a nil made in a playout is taken to fail, when bids are compared"),
+    "nodes": (int, "cards that the solver may play for one world before it is played out instead"),
     "ms": (float, "go on for so many milliseconds a decision; choices then cannot be repeated (default 0: off)"),
     "objective": _OBJECTIVE,
 }
@@ -66,7 +68,20 @@ AGENTS: Mapping[str, Entry] = {
 """Every agent with a name. `load_agent` takes "name" or "name:option=value,option=value"."""
 
 
-def load_agent(spec: str | os.PathLike[str] | Agent) -> Agent:
+ORACLES: Mapping[str, Callable[[], OracleAgent]] = {"cheating": CheatingAgent}
+"""Agents that see all hands, for ceilings; only `load_any` makes them."""
+
+
+def load_any(spec: str | os.PathLike[str] | Agent | OracleAgent) -> Agent | OracleAgent:
+    """Return what `load_agent` returns, or an agent that sees all hands: "cheating", or an object of yours."""
+    if isinstance(spec, OracleAgent):
+        return spec
+    if isinstance(spec, str) and spec in ORACLES:
+        return ORACLES[spec]()
+    return load_agent(spec)
+
+
+def load_agent(spec: str | os.PathLike[str] | Agent | OracleAgent) -> Agent:
     """Return the agent that `spec` stands for; an agent is returned as it is.
 
     Text is, in this order: a name of `AGENTS`, with options after a colon; a policy file (one
@@ -77,6 +92,8 @@ def load_agent(spec: str | os.PathLike[str] | Agent) -> Agent:
         return _checked(spec, f"{spec!r}")
     text = os.fspath(spec)
     name, colon, rest = text.partition(":")
+    if text in ORACLES:
+        raise AgentError(f"agent {text!r} sees the hidden cards: only where oracles are asked for")
     if name in AGENTS:
         return _make(name, _options(name, rest) if colon else {})
     if text.endswith(".safetensors") or os.path.isdir(text):

@@ -13,8 +13,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import Agent
-from agents.registry import load_agent
+from agents.base import Agent, OracleAgent
+from agents.registry import load_agent, load_any
 from evaluation.intervals import Interval, mean_interval, pair_win_interval
 from evaluation.machine import machine, versions
 from evaluation.play import LogArray, Players, Tally, log_deals, next_deals
@@ -108,8 +108,8 @@ class Evaluation:
 
 
 def evaluate(
-    a: str | Agent,
-    b: str | Agent,
+    a: str | Agent | OracleAgent,
+    b: str | Agent | OracleAgent,
     rules: Rules | str = "classic",
     *,
     deals: int = DEFAULT_DEALS,
@@ -118,17 +118,18 @@ def evaluate(
     bag_price: float | None = None,
     batch_size: int = DEFAULT_BATCH,
     progress: Progress | None = None,
+    oracles: bool = False,
 ) -> Evaluation:
     """Compare `a` and `b` (agents, or texts for `load_agent`) on duplicate deals and duplicate matches.
 
     Every deal starts at 0:0 without bags. `bag_price` is the points of a bag in `margin`, by default its own
     and its share of the penalty, -9 under the presets. `batch_size`, the duplicate deals played at a time,
-    changes speed and memory, never the result.
+    changes speed and memory, never the result. With `oracles`, agents that see all hands are let in (a ceiling).
     """
     rules = as_rules(rules)
     check_numbers(deals, matches, seed, batch_size, bag_price)
     price = default_bag_price(rules) if bag_price is None else float(bag_price)
-    agents = (load_agent(a), load_agent(b))
+    agents = [load_any(spec) if oracles else load_agent(spec) for spec in (a, b)]
     players = Players(agents, 2 * min(batch_size, max(deals, matches)))
     start = time.perf_counter()
     log = _play_all(players, rules, seed, 0, deals, batch_size, progress)

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import Agent, KeyArray, decision_key
+from agents.base import ActionArray, Agent, KeyArray, OracleAgent, decision_key
 from spades_env.cards import NUM_CARDS
 from spades_env.engine.kernel import kernel, lowest_bit
 from spades_env.engine.state import PHASE_DEAL_OVER, StateArray
@@ -109,10 +109,27 @@ class Tally:
         return 1000.0 * self.seconds / self.decisions if self.decisions else None
 
 
+@dataclass(frozen=True)
+class WithStates:
+    """An oracle as a player for one call: she gets the states of which the views were made."""
+
+    oracle: OracleAgent
+    states: StateArray
+
+    @property
+    def name(self) -> str:
+        """The oracle's."""
+        return self.oracle.name
+
+    def act(self, views: StateArray, keys: KeyArray) -> ActionArray:
+        """Return her actions in `states`; the views are not used."""
+        return self.oracle.act_on_states(self.states, keys)
+
+
 class Players:
     """Agents that play together, their tallies, and the arrays for up to `size` games at once."""
 
-    def __init__(self, agents: Sequence[Agent], size: int) -> None:
+    def __init__(self, agents: Sequence[Agent | OracleAgent], size: int) -> None:
         self.agents = tuple(agents)
         self.tallies = tuple(Tally() for _ in agents)
         self._index = np.empty(size, np.int64)
@@ -125,7 +142,13 @@ class Players:
             every_seat = np.full_like(line_ups, k)
             count = gather(states, every_seat, k, self._index, self._views, self._keys)
             if count:
-                choose(agent, self._views[:1], self._keys[:1])
+                self._choose(agent, states, 1)
+
+    def _choose(self, agent: Agent | OracleAgent, states: StateArray, count: int) -> IndexArray:
+        """Actions of `agent` in the first `count` games gathered: from views, or from states if she is an oracle."""
+        if isinstance(agent, OracleAgent):
+            agent = WithStates(agent, states[self._index[:count]])
+        return choose(agent, self._views[:count], self._keys[:count])
 
     def play_deals(self, states: StateArray, line_ups: npt.NDArray[np.int8]) -> None:
         """Play the deal in progress of every game of `states`, shape (n,), to its end.
@@ -146,7 +169,7 @@ class Players:
             return False
         tally = self.tallies[k]
         start = time.perf_counter()
-        actions = choose(self.agents[k], self._views[:count], self._keys[:count])
+        actions = self._choose(self.agents[k], states, count)
         tally.seconds += time.perf_counter() - start
         tally.decisions += count
         tally.illegal += put(states, self._index[:count], actions)

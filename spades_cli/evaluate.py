@@ -22,8 +22,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from agents.base import Agent
-from agents.registry import load_agent
+from agents.base import Agent, OracleAgent
+from agents.registry import load_agent, load_any
 from evaluation.duplicate import DEFAULT_BATCH, DEFAULT_DEALS, check_numbers, evaluate
 from spades_cli.output import announce_compilation, json_option, write_json
 from spades_env.rules import as_rules
@@ -65,6 +65,7 @@ STATS_ROWS = (
     show_default=True,
     help="Duplicate deals played at a time: speed and memory, never the result.",
 )
+@click.option("--oracles", is_flag=True, help="Let agents in that see all hands, such as cheating: a ceiling.")
 @json_option
 def command(
     agent_a: str,
@@ -75,32 +76,41 @@ def command(
     seed: int,
     bag_price: float | None,
     batch_size: int,
+    oracles: bool,
     json_path: str | None,
 ) -> None:
     """Compare agent A with agent B: points per deal with a 95 % interval, and match wins if asked for.
 
-    A and B are names (random, easy, conservative), with options as in easy:error=0; policy files
+    A and B are names (normal, hard, easy, ...; docs/agents.md), with options as in hard:worlds=50; policy files
     (.safetensors or a folder); or module:attribute. Every deal is played twice with the same cards, dealer
     and random numbers and the teams swapped, so that an agent against itself comes to exactly 0.
 
     \b
     Examples:
-      spades evaluate easy conservative
+      spades evaluate normal easy
       spades evaluate easy random --rules modern --deals 10000 --matches 500
       spades evaluate runs/first/policy.safetensors conservative --json result.json
     """
     rules = as_rules(rules_spec)
-    agents = load_agent(agent_a), load_agent(agent_b)
+    load = load_any if oracles else load_agent
+    agents = load(agent_a), load(agent_b)
     check_numbers(deals, matches, seed, batch_size, bag_price)
     announce_compilation()
     found = _evaluate(
-        *agents, rules=rules, deals=deals, matches=matches, seed=seed, bag_price=bag_price, batch_size=batch_size
+        *agents,
+        rules=rules,
+        deals=deals,
+        matches=matches,
+        seed=seed,
+        bag_price=bag_price,
+        batch_size=batch_size,
+        oracles=oracles,
     )
     if not write_json(found, json_path):
         _print(found)
 
 
-def _evaluate(agent_a: Agent, agent_b: Agent, **options: Any) -> dict[str, Any]:
+def _evaluate(agent_a: Agent | OracleAgent, agent_b: Agent | OracleAgent, **options: Any) -> dict[str, Any]:
     """Evaluate with a progress bar on stderr and return the JSON contract."""
     with _progress() as bar:
         tasks: dict[str, TaskID] = {}

@@ -1,4 +1,4 @@
-"""Every named agent in a form that tests can afford: searches with few worlds, and no equity table for each rule set."""
+"""Every named agent as tests can afford it: searches with few worlds, and no equity table for each rule set."""
 
 from __future__ import annotations
 

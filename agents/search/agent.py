@@ -17,7 +17,7 @@ from agents.stakes import POINTS, Stakes
 from spades_env.checks import finite_number, whole_number
 from spades_env.engine.state import StateArray
 
-MOST_WORLDS, MOST_FACTOR = 100_000, 1000
+MOST_WORLDS, MOST_FACTOR, MOST_NODES = 100_000, 1000, 1 << 40
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,14 @@ class SearchAgent:
     """
 
     level: str = "hard"
-    worlds: int = 100
+    worlds: int = 50
     exact: int = 5
     draws: int = 32
     reads: int = 4
     trust: float = 0.7
     margin: float = 3.0
     doubt: float = 0.2
+    nodes: int = 200_000
     objective: Objective = "auto"
     ms: float = 0.0
 
@@ -46,6 +47,7 @@ class SearchAgent:
             ("exact", 0, 13),
             ("draws", 1, MOST_FACTOR),
             ("reads", 0, MOST_FACTOR),
+            ("nodes", 1, MOST_NODES),
         ):
             whole_number(name, getattr(self, name), low, high, AgentError)
         for name in ("trust", "margin", "doubt", "ms"):
@@ -71,7 +73,14 @@ class SearchAgent:
     def effort(self) -> Effort:
         """What is spent on one decision, or on one batch of it with `ms`."""
         return Effort(
-            self.worlds, self.exact, self.draws, self.reads, float(self.trust), float(self.margin), float(self.doubt)
+            worlds=self.worlds,
+            exact=self.exact,
+            draws=self.draws,
+            reads=self.reads,
+            trust=float(self.trust),
+            margin=float(self.margin),
+            doubt=float(self.doubt),
+            nodes=self.nodes,
         )
 
     @cached_property
@@ -112,7 +121,7 @@ class SearchAgent:
 DEFAULTS = {name: field.default for name, field in SearchAgent.__dataclass_fields__.items()}
 LEVELS: dict[str, dict[str, Any]] = {
     "hard": {},
-    "expert": {"worlds": 400, "exact": 7},
+    "expert": {"worlds": 600, "exact": 7},
 }
 """What the levels spend, where it differs from the defaults."""
 

@@ -12,7 +12,7 @@ from agents.stakes import Stakes
 from spades_env.actions import BLIND_NIL, FIRST_BID, LOOK
 from spades_env.cards import SUIT_MASKS
 from spades_env.engine.bidding import legal_bids
-from spades_env.engine.kernel import kernel, lowest_bit
+from spades_env.engine.kernel import highest_bit, kernel, lowest_bit
 from spades_env.engine.play import legal_cards
 from spades_env.engine.state import PHASE_BID, PHASE_BLIND, PHASE_PLAY
 
@@ -62,6 +62,7 @@ def bid_candidates(known: np.void, seat: int, stakes: Stakes, out: ActionList) -
     mine, certain = expected_tricks(hand, players, jokers), top_run(hand, jokers)
     centre, _ = best_ordinary_bid(known, seat, mine, certain, stakes)
     low, high = max(1, centre - BIDS_BELOW, certain), min(13, max(centre + BIDS_ABOVE, certain))
+    low = min(low, highest_bit(legal))  # a cap may leave less than the certain tricks (R8)
     if stakes[0].shape[0] > 0:
         low, high = 1, 13
     for bid in range(low, high + 1):

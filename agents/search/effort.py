@@ -29,6 +29,7 @@ class Effort(NamedTuple):
         trust: what a play that `normal` would not have made costs a world in log-likelihood.
         margin: standard errors by which a candidate must lie behind to be dropped before all worlds are done.
         doubt: chance that a nil which a playout makes would fail, when bids are compared.
+        nodes: cards that the solver may play for one world before it is played out instead.
     """
 
     worlds: int
@@ -38,6 +39,7 @@ class Effort(NamedTuple):
     trust: float
     margin: float
     doubt: float
+    nodes: int
 
 
 class Desk(NamedTuple):

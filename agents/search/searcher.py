@@ -23,8 +23,6 @@ from spades_env.engine.state import PHASE_PLAY, StateArray
 from spades_env.engine.step import apply_action
 from spades_env.view import write_view
 
-NODE_LIMIT = 200_000
-"""Cards that the solver may play for one world before the playouts take over."""
 FIRST_ROUND = 16
 """Worlds looked at before any candidate is dropped."""
 TINY = 1e-9
@@ -48,7 +46,7 @@ def value_worlds(
     for k in range(first, last):
         for other in range(4):
             states[0]["hands"][other] = desk.hands[desk.chosen[k], other]
-        if exactly and solve_moves(states[0], desk.workspace[0], stakes, NODE_LIMIT, desk.solved) != 0:
+        if exactly and solve_moves(states[0], desk.workspace[0], stakes, effort.nodes, desk.solved) != 0:
             for n in range(count):
                 if actions[n] >= 0:
                     desk.values[k, n] = sign * desk.solved[actions[n]]
