@@ -138,7 +138,9 @@ def test_going_back_and_playing_again_ends_where_it_began(case: str | int) -> No
         replayed(states, i, game)
         assert game[0].tobytes() == states[i].tobytes()
         opening(states, i, game)
-        assert game["trick"][0] == game["trick_len"][0] == 0
+        for field in ("trick", "trick_len", "broken", "voids", "tricks", "played"):
+            assert not game[field].any()
+        assert game["turn"][0] == game["leaders"][0, 0] == states["first"][i]
         assert (game["hands"][0] == states["hands"][i] | states["played"][i]).all()
     assert len(states) > 10
 
