@@ -18,7 +18,6 @@ from agents.registry import load_agent
 from agents.search.calibration import Calibration, Method, UniformLayouts, Weigh, WeightedWorlds, calibrate
 from agents.search.likelihood import bid_fit, rewind, surprises
 from agents.search.sampler import FloatArray
-from agents.stakes import POINTS, Stakes
 from evaluation.machine import machine, versions
 from spades_env.engine import step
 from spades_env.engine.kernel import kernel
@@ -33,9 +32,7 @@ TRUST: Final = 0.7
 
 
 @kernel
-def weigh(
-    views: StateArray, i: int, worlds: StateArray, trust: float, points: Stakes, game: StateArray, out: FloatArray
-) -> None:
+def weigh(views: StateArray, i: int, worlds: StateArray, trust: float, game: StateArray, out: FloatArray) -> None:
     """Fill `out`, shape (n,), with the log-likelihood of `worlds` as the search reckons it; `game`: one STATE record.
 
     With `trust` 0 plays are not read.
@@ -46,7 +43,7 @@ def weigh(
         if trust > 0.0:
             game[0] = known
             rewind(known, worlds[n], game[0])
-            out[n] -= trust * surprises(known, game[0], seat, points)
+            out[n] -= trust * surprises(known, game[0], seat)
 
 
 def bids_and_plays(trust: float) -> Weigh:
@@ -54,7 +51,7 @@ def bids_and_plays(trust: float) -> Weigh:
     game = np.zeros(1, STATE)
 
     def weights(views: StateArray, i: int, worlds: StateArray, out: FloatArray) -> None:
-        weigh(views, i, worlds, trust, POINTS, game, out)
+        weigh(views, i, worlds, trust, game, out)
 
     return weights
 

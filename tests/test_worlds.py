@@ -14,7 +14,6 @@ from agents.search.calibration import Calibration, UniformLayouts, WeightedWorld
 from agents.search.effort import Desk, Effort, new_desk
 from agents.search.likelihood import bid_fit, rewind, surprises
 from agents.search.worlds import UNIFORM_SHARE, choose, effective_size, kept_worlds
-from agents.stakes import POINTS, Stakes
 from benchmarks.beliefs import bids_and_plays, bids_only, views_at
 from spades_env.engine.kernel import kernel
 from spades_env.engine.state import PHASE_PLAY, STATE, StateArray
@@ -23,9 +22,9 @@ from spades_env.rules import PRESETS, Rules
 
 
 @kernel
-def kept(views: StateArray, i: int, key: np.uint64, effort: Effort, points: Stakes, desk: Desk) -> bool:
+def kept(views: StateArray, i: int, key: np.uint64, effort: Effort, desk: Desk) -> bool:
     """`kept_worlds` of a view."""
-    return kept_worlds(views[i]["known"], key, effort, points, desk)
+    return kept_worlds(views[i]["known"], key, effort, desk)
 
 
 @kernel
@@ -45,20 +44,20 @@ def opening(states: StateArray, i: int, game: StateArray) -> None:
 
 
 @kernel
-def surprising(states: StateArray, i: int, seat: int, game: StateArray, points: Stakes) -> int:
+def surprising(states: StateArray, i: int, seat: int, game: StateArray) -> int:
     """Surprises for `seat` in the play of game `i` with the hands that were held."""
     game[0] = states[i]
     rewind(states[i], states[i], game[0])
-    return surprises(states[i], game[0], seat, points)
+    return surprises(states[i], game[0], seat)
 
 
 @kernel
-def log_weight(views: StateArray, i: int, worlds: StateArray, n: int, trust: float, points: Stakes) -> float:
+def log_weight(views: StateArray, i: int, worlds: StateArray, n: int, trust: float) -> float:
     """Log-likelihood of bids and plays in `views[i]` with the hands of `worlds[n]`, which is spoilt."""
     known, seat = views[i]["known"], int(views[i]["seat"])
     fit = bid_fit(known, worlds[n], seat)
     rewind(known, worlds[n], worlds[n])
-    return fit - trust * surprises(known, worlds[n], seat, points)
+    return fit - trust * surprises(known, worlds[n], seat)
 
 
 # --- Choosing in proportion ---------------------------------------------------------------------------------
@@ -113,10 +112,10 @@ def test_worlds_kept_are_the_posterior(trust: float) -> None:
         layouts = np.array([each for each in all_layouts(position) if possible(position, each)])
         worlds = np.repeat(state, len(layouts))
         worlds["hands"] = layouts
-        logs = np.array([log_weight(views, 0, worlds, n, trust, POINTS) for n in range(len(worlds))])
+        logs = np.array([log_weight(views, 0, worlds, n, trust) for n in range(len(worlds))])
         weighted, uniform = frequencies(layouts, np.exp(logs - logs.max())), frequencies(layouts)
         expected = weighted + (uniform - weighted) / UNIFORM_SHARE
-        assert kept(views, 0, np.uint64(compared), effort, POINTS, desk)
+        assert kept(views, 0, np.uint64(compared), effort, desk)
         found = frequencies(desk.hands[desk.chosen])
         assert np.abs(found - expected).max() < 0.05
         moved = max(moved, float(np.abs(uniform - expected).max()))
@@ -153,10 +152,10 @@ def test_normal_surprises_nobody_and_random_play_does(case: str | int) -> None:
     assert len(normal) > 30
     for i in range(0, len(normal), 5):
         for seat in range(rules.players):
-            assert surprising(normal, i, seat, game, POINTS) == 0
+            assert surprising(normal, i, seat, game) == 0
     last = scattered(rules, 30, 1)
     last = last[(last["phase"] == PHASE_PLAY) & (last["trick"] == rules.hand_size - 1)]
-    counts = [surprising(last, i, seat, game, POINTS) for i in range(len(last)) for seat in range(rules.players)]
+    counts = [surprising(last, i, seat, game) for i in range(len(last)) for seat in range(rules.players)]
     if rules.hand_size == 13:
         assert np.mean(counts) > 3
     assert np.mean(counts) > 0.3
@@ -168,8 +167,8 @@ def test_ones_own_cards_do_not_surprise() -> None:
     states = states[(states["phase"] == PHASE_PLAY) & (states["trick"] == 12) & (states["trick_len"] == 0)]
     game = np.zeros(1, STATE)
     for i in range(len(states)):
-        counts = [surprising(states, i, seat, game, POINTS) for seat in range(4)]
-        everybody = surprising(states, i, 4, game, POINTS)
+        counts = [surprising(states, i, seat, game) for seat in range(4)]
+        everybody = surprising(states, i, 4, game)
         assert sum(everybody - count for count in counts) == everybody > 0
 
 
@@ -209,5 +208,5 @@ def test_in_a_small_deck_worlds_are_drawn_too() -> None:
     states = scattered(rules, 20, 1)
     states = states[states["phase"] == PHASE_PLAY]
     views, worlds = acting(states), states.copy()
-    weights = [log_weight(views, i, worlds, i, 0.7, POINTS) for i in range(len(states))]
+    weights = [log_weight(views, i, worlds, i, 0.7) for i in range(len(states))]
     assert np.isfinite(weights).all()

@@ -42,6 +42,8 @@ class SearchAgent:
     ms: float = 0.0
 
     def __post_init__(self) -> None:
+        if self.level not in LEVELS:
+            raise AgentError(f"level={self.level!r} is not allowed: one of {', '.join(LEVELS)}")
         for name, low, high in (
             ("worlds", 2, MOST_WORLDS),
             ("exact", 0, 13),

@@ -9,11 +9,10 @@ import math
 
 import numpy as np
 
-from agents.rules.normal.card import normal_card
+from agents.rules.normal.card import points_card
 from agents.rules.normal.draft import keeps_card
 from agents.rules.normal.strength import expected_tricks, nil_logit
 from agents.search.sampler_plan import BINOMIAL
-from agents.stakes import Stakes
 from spades_env.actions import KEEP, TAKE_NEXT
 from spades_env.engine.kernel import inline_kernel, kernel, lowest_bit
 from spades_env.engine.play import legal_cards
@@ -127,7 +126,7 @@ def rewind(known: np.void, world: np.void, game: np.void) -> None:
 
 
 @kernel
-def surprises(known: np.void, game: np.void, seat: int, points: Stakes) -> int:
+def surprises(known: np.void, game: np.void, seat: int) -> int:
     """Cards of this deal that other seats than `seat` played and `normal` would not have, on the hands of a world.
 
     `game` is the position at the opening lead (`rewind`) and is played up to the present one.
@@ -137,7 +136,7 @@ def surprises(known: np.void, game: np.void, seat: int, points: Stakes) -> int:
         card = int(known["actions"][k])
         if int(game["turn"]) != seat:
             legal = legal_cards(game)
-            if legal & (legal - 1) != 0 and normal_card(game, points) != card:
+            if legal & (legal - 1) != 0 and points_card(game) != card:
                 count += 1
         apply_action(game, card)
     return count

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from agents.rules.normal.agent import normal_action
-from agents.rules.normal.card import normal_card
+from agents.rules.normal.card import normal_card, points_card
 from agents.stakes import Stakes, worth
 from spades_env.engine.kernel import kernel
 from spades_env.engine.state import PHASE_DEAL_OVER, PHASE_PLAY, StateArray
@@ -49,6 +49,9 @@ def play_on(game: np.void, playout_stakes: Stakes) -> None:
     """
     while int(game["phase"]) < PHASE_PLAY:
         apply_action(game, normal_action(game, -1, playout_stakes))
+    if playout_stakes[0].shape[0] == 0:
+        while int(game["phase"]) < PHASE_DEAL_OVER:
+            apply_action(game, points_card(game))
     while int(game["phase"]) < PHASE_DEAL_OVER:
         apply_action(game, normal_card(game, playout_stakes))
 

@@ -132,7 +132,7 @@ def search_batch(
     # Worlds and playouts take over the whole record: nothing hidden may be in it, whatever is in the caller's.
     write_view(view["known"], int(view["seat"]), desk.views[0])
     known = desk.views[0]["known"]
-    if not kept_worlds(known, key, effort, points, desk):
+    if not kept_worlds(known, key, effort, desk):
         return 0
     return compare(known, count, effort, stakes, points, desk)
 

@@ -9,7 +9,6 @@ import numpy as np
 from agents.search.effort import Desk, Effort, FloatArray, IntArray
 from agents.search.likelihood import bid_fit, rewind, surprises
 from agents.search.sampler import prepare, sample
-from agents.stakes import Stakes
 from spades_env.engine.kernel import kernel
 from spades_env.engine.rng import combine, unit
 from spades_env.engine.state import PHASE_PLAY
@@ -90,7 +89,7 @@ def choose(weights: FloatArray, count: int, stream: np.uint64, chosen: IntArray)
 
 
 @kernel
-def weigh_plays(known: np.void, trust: float, points: Stakes, desk: Desk) -> None:
+def weigh_plays(known: np.void, trust: float, desk: Desk) -> None:
     """Fill `desk.weights` with the log-likelihood of the plays so far in the worlds `desk.picked`."""
     seat = int(known["turn"])
     for k in range(desk.picked.shape[0]):
@@ -98,7 +97,7 @@ def weigh_plays(known: np.void, trust: float, points: Stakes, desk: Desk) -> Non
             desk.states[0]["hands"][other] = desk.hands[desk.picked[k], other]
         desk.states[1] = known
         rewind(known, desk.states[0], desk.states[1])
-        desk.weights[k] = -trust * surprises(known, desk.states[1], seat, points)
+        desk.weights[k] = -trust * surprises(known, desk.states[1], seat)
 
 
 @kernel
@@ -109,7 +108,7 @@ def keep_uniform(drawn: int, chosen: IntArray) -> None:
 
 
 @kernel
-def kept_worlds(known: np.void, key: np.uint64, effort: Effort, points: Stakes, desk: Desk) -> bool:
+def kept_worlds(known: np.void, key: np.uint64, effort: Effort, desk: Desk) -> bool:
     """Choose the worlds of a search: `desk.chosen` are indices into `desk.hands`; False if none can be drawn."""
     drawn = draw_worlds(known, key, desk)
     if drawn == 0:
@@ -120,7 +119,7 @@ def kept_worlds(known: np.void, key: np.uint64, effort: Effort, points: Stakes, 
         keep_uniform(drawn, desk.chosen)
         return True
     choose(desk.weights, drawn, combine(key, STREAM_BIDS), desk.picked)
-    weigh_plays(known, effort.trust, points, desk)
+    weigh_plays(known, effort.trust, desk)
     choose(desk.weights, desk.picked.shape[0], combine(key, STREAM_PLAYS), desk.chosen)
     for k in range(desk.chosen.shape[0]):
         desk.chosen[k] = desk.picked[desk.chosen[k]]

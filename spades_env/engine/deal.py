@@ -24,6 +24,8 @@ def deck_mask(rules: np.void) -> int:
     if int(rules["jokers"]) == 1:
         return JOKER_DECK
     suits, ranks = int(rules["suits"]), int(rules["ranks"])
+    if suits == 4 and ranks == 13:
+        return FULL_DECK
     mask = 0
     for suit in range(4 - suits, 4):
         mask |= ((1 << ranks) - 1) << (13 * suit + 13 - ranks)

@@ -6,8 +6,10 @@ ordinary Python functions, which is the debugger's door and what the mutation te
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
@@ -21,12 +23,38 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 JIT_ENABLED: bool = not numba.config.DISABLE_JIT
+SOURCES = ("spades_env", "agents", "evaluation", "training", "benchmarks")
+"""Packages with kernels, beside each other."""
+
+
+@cache
+def sources_hash() -> str:
+    """Hash of the names and contents of all source files of SOURCES: what any kernel may have been compiled from."""
+    root = Path(__file__).resolve().parents[2]
+    digest = hashlib.sha256()
+    for package in SOURCES:
+        for path in sorted((root / package).rglob("*.py")):
+            digest.update(f"{path.relative_to(root)}\0{path.stat().st_size}\0".encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def stamped(dispatcher: Any) -> Any:
+    """`dispatcher` with a cache that is thrown away when any source file of ours changes.
+
+    Numba looks at a kernel's own file alone, though constants and callees of other files are compiled into it: after
+    an update of some files it would go on with the old ones, and nobody would notice.
+    """
+    index: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if hasattr(index, "_source_stamp"):
+        index._source_stamp = (index._source_stamp, sources_hash())
+    return dispatcher
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile `function` with Numba (cached, no Python objects); without JIT let its integers wrap around silently."""
     if JIT_ENABLED:
-        return cast("Callable[P, R]", numba.njit(cache=True, nogil=True)(function))
+        return cast("Callable[P, R]", stamped(numba.njit(cache=True, nogil=True)(function)))
 
     @wraps(function)
     def plain(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -40,7 +68,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 def inline_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Like `kernel`, for tiny helpers that LLVM must inline into their callers; without JIT the bare function."""
     if JIT_ENABLED:
-        return cast("Callable[P, R]", numba.njit(cache=True, nogil=True, forceinline=True)(function))
+        return cast("Callable[P, R]", stamped(numba.njit(cache=True, nogil=True, forceinline=True)(function)))
     return function
 
 

@@ -23,7 +23,7 @@ from agents.rules.normal.play import (
     shown_void,
     throw,
 )
-from agents.rules.normal.situation import nil_alive, team_need, wants_tricks
+from agents.rules.normal.situation import nil_alive, team_need, wants_for_match, wants_for_points
 from agents.stakes import Stakes
 from spades_env.cards import SUIT_MASKS
 from spades_env.engine.kernel import inline_kernel, kernel, lowest_bit
@@ -41,21 +41,20 @@ def beating(game: np.void, legal: int, best: int, led: int) -> int:
 
 
 @kernel
-def lead_card(game: np.void, legal: int, seat: int, players: int, unseen: int, stakes: Stakes) -> int:
+def lead_card(game: np.void, legal: int, seat: int, players: int, unseen: int, need: int, wants: bool) -> int:
     """The card `normal` leads."""
     if nil_alive(game, seat):
         return nil_lead(legal, unseen)
-    wants = wants_tricks(game, seat, players, stakes)
     if players == 2:
         other = 1 - seat
-        if nil_alive(game, other) and team_need(game, seat, players) <= 1:
+        if nil_alive(game, other) and need <= 1:
             return attack_lead(legal, unseen, int(game["voids"][other]))
         return lead_to_win(legal, unseen, 0, int(game["voids"][other])) if wants else lead_to_lose(legal, unseen)
     partner, left, right = (seat + 2) & 3, (seat + 1) & 3, (seat + 3) & 3
     if nil_alive(game, partner):
         return cover_lead(legal, unseen, int(game["voids"][partner]))
     tricks_left = int(game["rules"]["hand_size"]) - int(game["trick"])
-    spare = tricks_left - team_need(game, seat, players)
+    spare = tricks_left - need
     if spare > 0:
         if nil_alive(game, left):
             return attack_lead(legal, unseen, int(game["voids"][left]))
@@ -80,7 +79,7 @@ def nil_to_come(game: np.void, seat: int, players: int, position: int) -> bool:
 
 
 @kernel
-def follow_card(game: np.void, legal: int, seat: int, players: int, unseen: int, stakes: Stakes) -> int:
+def follow_card(game: np.void, legal: int, seat: int, players: int, unseen: int, need: int, wants: bool) -> int:
     """The card `normal` plays on another seat's lead."""
     best, winner, led = trick_so_far(game)
     winners = beating(game, legal, best, led)
@@ -88,7 +87,6 @@ def follow_card(game: np.void, legal: int, seat: int, players: int, unseen: int,
     last = position == players - 1
     if nil_alive(game, seat):
         return nil_follow(legal, winners, led, int(game["hands"][seat]), unseen, last)
-    need = team_need(game, seat, players)
     tricks_left = int(game["rules"]["hand_size"]) - int(game["trick"])
     partner_wins = False
     if players == 4:
@@ -104,7 +102,7 @@ def follow_card(game: np.void, legal: int, seat: int, players: int, unseen: int,
             return card
     if need <= 0 and nil_to_come(game, seat, players, position):
         return stay_low(legal, winners, led)
-    if not wants_tricks(game, seat, players, stakes):
+    if not wants:
         return follow_to_lose(legal, winners, last, unseen)
     if winners == 0:
         return throw(legal, legal, unseen)
@@ -119,14 +117,34 @@ def follow_card(game: np.void, legal: int, seat: int, players: int, unseen: int,
     return follow_enemy(legal, winners, led, unseen, position == 1, False)
 
 
+@inline_kernel
+def planned_card(game: np.void, legal: int, seat: int, players: int, need: int, wants: bool) -> int:
+    """The card of a seat with a choice, whose team needs `need` tricks and who `wants` tricks or not."""
+    unseen = unseen_cards(game, seat)
+    if int(game["trick_len"]) == 0:
+        return lead_card(game, legal, seat, players, unseen, need, wants)
+    return follow_card(game, legal, seat, players, unseen, need, wants)
+
+
 @kernel
-def normal_card(game: np.void, stakes: Stakes) -> int:
-    """The card of the seat to act in a STATE record or the `known` part of her view."""
+def points_card(game: np.void) -> int:
+    """`normal_card` where points count: without stakes to hand around, the playouts are much faster."""
     legal = legal_cards(game)
     if legal & (legal - 1) == 0:
         return lowest_bit(legal)
     seat, players = int(game["turn"]), int(game["rules"]["players"])
-    unseen = unseen_cards(game, seat)
-    if int(game["trick_len"]) == 0:
-        return lead_card(game, legal, seat, players, unseen, stakes)
-    return follow_card(game, legal, seat, players, unseen, stakes)
+    need = team_need(game, seat, players)
+    return planned_card(game, legal, seat, players, need, wants_for_points(game, seat, players, need))
+
+
+@kernel
+def normal_card(game: np.void, stakes: Stakes) -> int:
+    """The card of the seat to act in a STATE record or the `known` part of her view."""
+    if stakes[0].shape[0] == 0:
+        return points_card(game)
+    legal = legal_cards(game)
+    if legal & (legal - 1) == 0:
+        return lowest_bit(legal)
+    seat, players = int(game["turn"]), int(game["rules"]["players"])
+    need = team_need(game, seat, players)
+    return planned_card(game, legal, seat, players, need, wants_for_match(game, seat, players, need, stakes))

@@ -88,7 +88,7 @@ def end_worth(game: np.void, team: int, ours: int, theirs: int, players: int, st
 
 @kernel
 def fights_for_match(game: np.void, team: int, slack: int, left: int, players: int, stakes: Stakes) -> bool:
-    """`wants_tricks` when the match is at stake: setting the others against letting them make their contract."""
+    """Whether trying to set the others is worth more for the match than letting them make their contract."""
     most = end_worth(game, team, left, 0, players, stakes)
     set_them = end_worth(game, team, slack + 1, left - slack - 1, players, stakes)
     just_made = end_worth(game, team, slack, left - slack, players, stakes)
@@ -98,25 +98,34 @@ def fights_for_match(game: np.void, team: int, slack: int, left: int, players: i
 
 
 @kernel
-def wants_tricks(game: np.void, seat: int, players: int, stakes: Stakes) -> bool:
-    """Whether the seat to act tries to win tricks: for the contract, to set the opponents, or because bags are free."""
+def wants_for_points(game: np.void, seat: int, players: int, need: int) -> bool:
+    """Whether the seat to act tries to win tricks where points count: for the contract, to set, or as bags are free.
+
+    `need` is what `team_need` says of her.
+    """
     team = seat & 1
-    left = int(game["rules"]["hand_size"]) - int(game["trick"])
-    need = team_need(game, seat, players)
-    if need > 0:
+    if need > 0 or bag_cost(game, team, -need, 1) <= 0.0:
         return True
+    left = int(game["rules"]["hand_size"]) - int(game["trick"])
     need_them = team_need(game, 1 - team, players)
     slack = left - need_them
-    if stakes[0].shape[0] > 0:
-        if need_them <= 0 or slack < 0:
-            return end_worth(game, team, 1, left - 1, players, stakes) > end_worth(game, team, 0, left, players, stakes)
-        return fights_for_match(game, team, slack, left, players, stakes)
-    if bag_cost(game, team, -need, 1) <= 0.0:
-        return True
     if need_them <= 0 or slack < 0 or slack > 3:
         return False
-    other = 1 - team
-    contract = int(game["bids"][other])
+    contract = int(game["bids"][1 - team])
     if players == 4:
-        contract += int(game["bids"][other + 2])
+        contract += int(game["bids"][3 - team])
     return SET_CHANCE[slack] * 20.0 * contract > bag_cost(game, team, -need, slack + 1)
+
+
+@kernel
+def wants_for_match(game: np.void, seat: int, players: int, need: int, stakes: Stakes) -> bool:
+    """Whether the seat to act tries to win tricks where the match counts."""
+    team = seat & 1
+    if need > 0:
+        return True
+    left = int(game["rules"]["hand_size"]) - int(game["trick"])
+    need_them = team_need(game, 1 - team, players)
+    slack = left - need_them
+    if need_them <= 0 or slack < 0:
+        return end_worth(game, team, 1, left - 1, players, stakes) > end_worth(game, team, 0, left, players, stakes)
+    return fights_for_match(game, team, slack, left, players, stakes)
