@@ -60,4 +60,4 @@ def announce_compilation() -> None:
     from spades_env.engine.kernel import is_compiled
 
     if not is_compiled():
-        click.echo("Compiling the engine for this machine; this happens once and takes about half a minute.", err=True)
+        click.echo("Compiling the engine for this machine; this happens once and takes a minute or two.", err=True)

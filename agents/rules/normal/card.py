@@ -105,16 +105,16 @@ def follow_card(game: np.void, legal: int, seat: int, players: int, unseen: int,
     if not wants:
         return follow_to_lose(legal, winners, last, unseen)
     if winners == 0:
-        return throw(legal, legal, unseen)
+        return throw(legal, unseen)
     if partner_wins:
         if last:
-            return throw(legal, legal, unseen)
+            return throw(legal, unseen)
         enemy = (seat + int(game["rules"]["step"])) & 3
         ruffs = led != SPADES and shown_void(int(game["voids"][enemy]), led) and unseen & SPADE_MASK != 0
         return follow_partner(legal, winners, best, led, unseen, ruffs)
     if last:
         return cheapest(winners)
-    return follow_enemy(legal, winners, led, unseen, position == 1, False)
+    return follow_enemy(legal, winners, led, unseen, position == 1)
 
 
 @inline_kernel

@@ -153,7 +153,7 @@ def follow_partner(legal: int, winners: int, best: int, led: int, unseen: int, e
 
 
 @kernel
-def follow_enemy(legal: int, winners: int, led: int, unseen: int, second: bool, partner_master: bool) -> int:
+def follow_enemy(legal: int, winners: int, led: int, unseen: int, second: bool) -> int:
     """An opponent is winning, others are to come: a card that will hold, third hand high, ruffs; else the cheapest."""
     suit = SUIT_MASKS[led]
     own = winners & suit
@@ -169,10 +169,10 @@ def follow_enemy(legal: int, winners: int, led: int, unseen: int, second: bool, 
 
 
 @kernel
-def throw(legal: int, hand: int, unseen: int) -> int:
+def throw(legal: int, unseen: int) -> int:
     """The card to part with on a lost trick: low, of a short suit if she has spades to ruff with, no honour's guard."""
     best, best_score = -1, -1000
-    spades = popcount(hand & SPADE_MASK)
+    spades = popcount(legal & SPADE_MASK)
     for suit in range(4):
         own = legal & SUIT_MASKS[suit]
         if own == 0:
