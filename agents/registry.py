@@ -25,7 +25,7 @@ from agents.search.cheating import CheatingAgent
 
 @dataclass(frozen=True)
 class Entry:
-    """A named agent: how to make it, and its options: {name: (how to read the text, meaning, default)}."""
+    """A named agent: how to make it, and its options: {name: (how to read the text, meaning)}."""
 
     make: Callable[..., Agent]
     help: str
@@ -60,7 +60,7 @@ AGENTS: Mapping[str, Entry] = {
         {"objective": _OBJECTIVE},
     ),
     "hard": Entry(partial(level, "hard"), "searches: about a millisecond a decision on one core", _SEARCH_OPTIONS),
-    "expert": Entry(partial(level, "expert"), "the strongest: about 25 ms a decision on one core", _SEARCH_OPTIONS),
+    "expert": Entry(partial(level, "expert"), "the strongest: some 20 ms a decision on one core", _SEARCH_OPTIONS),
     "lowest": Entry(LowestAgent, "a yardstick: the lowest ordinary bid, the card of the lowest rank"),
     "highest": Entry(HighestAgent, "a yardstick: bids aces, kings and long spades, plays the card of the highest rank"),
     "suit_odds": Entry(SuitOddsAgent, "a baseline: bids by the chance that high cards live, nil too; plays as `easy`"),
@@ -93,7 +93,7 @@ def load_agent(spec: str | os.PathLike[str] | Agent | OracleAgent) -> Agent:
     text = os.fspath(spec)
     name, colon, rest = text.partition(":")
     if text in ORACLES:
-        raise AgentError(f"agent {text!r} sees the hidden cards: only where oracles are asked for")
+        raise AgentError(f"agent {text!r} sees the hidden cards: only where oracles are let in (--oracles)")
     if name in AGENTS:
         return _make(name, _options(name, rest) if colon else {})
     if text.endswith(".safetensors") or os.path.isdir(text):

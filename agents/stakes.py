@@ -19,6 +19,7 @@ from spades_env.engine.state import NONE, StateArray
 Stakes = tuple[TableArray, StateArray]
 
 POINTS: Final[Stakes] = (np.zeros((0, 0, 0, 0), np.float32), np.zeros(1, GRID))
+POINTS[0].flags.writeable = False  # like a table's values: one type, so that kernels are compiled once
 WIN: Final = 1000.0
 """What a certain win is worth when matches count, so that a point is worth about one in mid-match."""
 NEAR_END: Final = 150

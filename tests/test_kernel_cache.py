@@ -38,6 +38,7 @@ def ask(root: Path) -> int:
     return int(done.stdout)
 
 
+@pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled without JIT")
 def test_a_change_in_another_file_is_compiled_in(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "spades_env", tmp_path / "spades_env", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "caller.py").write_text(CALLER)

@@ -111,7 +111,9 @@ def unseen_cards(known: np.void, seat: int) -> int:
     for other in range(4):
         seen |= int(known["played"][other])
     if int(rules["draft"]) == 1:
-        seen |= int(known["rejected"][seat]) | int(known["thrown"][seat])
+        seen |= int(known["thrown"][seat])
+        if int(known["exchanged"][1 - seat]) == 0:  # else she may have drawn what was rejected (R28)
+            seen |= int(known["rejected"][seat])
     return deck_mask(rules) & ~seen
 
 

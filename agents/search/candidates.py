@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from agents.rules.easy_bid import easy_bid
 from agents.rules.facts import unseen_cards
 from agents.rules.normal.bid import best_ordinary_bid
-from agents.rules.normal.strength import expected_tricks, nil_chance, top_run
+from agents.rules.normal.strength import expected_tricks, nil_chance, tables_fit, top_run
 from agents.stakes import Stakes
 from spades_env.actions import BLIND_NIL, FIRST_BID, LOOK
 from spades_env.cards import SUIT_MASKS
@@ -59,8 +60,11 @@ def bid_candidates(known: np.void, seat: int, stakes: Stakes, out: ActionList) -
     if legal & 1 == 1 and nil_chance(hand, players, jokers) > LEAST_NIL_CHANCE:
         out[0] = FIRST_BID
         count = 1
-    mine, certain = expected_tricks(hand, players, jokers), top_run(hand, jokers)
-    centre, _ = best_ordinary_bid(known, seat, mine, certain, stakes)
+    certain = top_run(hand, jokers)
+    if tables_fit(rules):
+        centre, _ = best_ordinary_bid(known, seat, expected_tricks(hand, players, jokers), certain, stakes)
+    else:
+        centre = easy_bid(known)
     low, high = max(1, centre - BIDS_BELOW, certain), min(13, max(centre + BIDS_ABOVE, certain))
     low = min(low, highest_bit(legal))  # a cap may leave less than the certain tricks (R8)
     if stakes[0].shape[0] > 0:

@@ -11,7 +11,7 @@ import numpy as np
 
 from agents.rules.normal.card import points_card
 from agents.rules.normal.draft import keeps_card
-from agents.rules.normal.strength import expected_tricks, nil_logit
+from agents.rules.normal.strength import expected_tricks, nil_logit, tables_fit
 from agents.search.sampler_plan import BINOMIAL
 from spades_env.actions import KEEP, TAKE_NEXT
 from spades_env.engine.kernel import inline_kernel, kernel, lowest_bit
@@ -88,7 +88,7 @@ def bid_fit(known: np.void, world: np.void, seat: int) -> float:
     total = 0.0
     for other in range(players):
         bid = int(known["bids"][other])
-        if other == seat or bid == NO_BID or int(known["blind"][other]) == 1:
+        if other == seat or bid == NO_BID or int(known["blind"][other]) == 1 or not tables_fit(rules):
             continue
         hand = int(world["hands"][other]) | int(known["played"][other])
         if bid == 0:

@@ -11,7 +11,7 @@ import numpy as np
 
 from agents.rules.easy_bid import easy_bid
 from agents.rules.facts import nearest_bid
-from agents.rules.normal.strength import expected_tricks, low_club_escape, nil_chance, table_number, top_run
+from agents.rules.normal.strength import expected_tricks, low_club_escape, nil_chance, table_number, tables_fit, top_run
 from agents.rules.normal.tables import BLIND_CHANCE, NIL_BEFORE, TEAM_TRICKS
 from agents.stakes import Stakes, worth
 from spades_env.engine.bidding import legal_bids
@@ -106,7 +106,10 @@ def team_outlook(game: np.void, seat: int, mine: float) -> tuple[float, float]:
         return mine, SEAT_SPREAD
     if players == 4 and int(game["bids"][(seat + 2) & 3]) == NO_BID:
         return mine + PARTNER_SHARE * (13.0 - mine), FIRST_SPREAD
-    model = TEAM_TRICKS[0 if players == 4 else 1, place_in_turn(game) & 1]
+    row = place_in_turn(game) & 1
+    if players == 2 and int(game["bids"][1 - seat]) == NO_BID:
+        row = 0  # asked about double nil, the dealer has heard no bid either (R28)
+    model = TEAM_TRICKS[0 if players == 4 else 1, row]
     return weighed(model, game, seat, mine), float(model[6])
 
 
@@ -145,8 +148,8 @@ def bid_value(
     other, other_partner = (seat + 1) & 3, (seat + 3) & 3
     if int(game["rules"]["players"]) == 2:
         other, other_partner, partner_bid, partner_blind = 1 - seat, 3, -1, 0
-    if bid > 0 and int(game["rules"]["individual"]) == 1:
-        partner_bid = -1
+    if int(game["rules"]["individual"]) == 1:
+        partner_bid = -1  # her contract is her own affair
     bid_c, blind_c = assumed_bid(game, other, mine), int(game["blind"][other])
     bid_d, blind_d = assumed_bid(game, other_partner, mine), int(game["blind"][other_partner])
     most = size - own_tricks if bid == 0 else size
@@ -171,7 +174,7 @@ def bid_value(
 
 @kernel
 def nil_value(game: np.void, seat: int, mine: float, blind: int, chance: float, stakes: Stakes) -> float:
-    """Expected points of the deal if `seat` bids nil and makes it with `chance`."""
+    """Expected worth of the deal if `seat` bids nil and makes it with `chance`."""
     partner_mean = 0.0
     partner_bid = assumed_bid(game, (seat + 2) & 3, mine)
     if partner_bid > 0:
@@ -208,7 +211,7 @@ def best_ordinary_bid(game: np.void, seat: int, mine: float, certain: int, stake
 def normal_bid(game: np.void, stakes: Stakes) -> int:
     """The bid of the seat to act, 0 for nil, in a STATE record or the `known` part of her view."""
     rules = game["rules"]
-    if int(rules["hand_size"]) != 13 or int(rules["ranks"]) != 13:
+    if not tables_fit(rules):
         return easy_bid(game)  # the tables know hands of 13 of 52 cards only
     seat, players, jokers = int(game["turn"]), int(rules["players"]), int(rules["jokers"])
     hand = int(game["hands"][seat])
@@ -232,6 +235,8 @@ def bids_blind(game: np.void, stakes: Stakes) -> bool:
     """Whether the seat to act, who has not seen her cards, bids blind or double nil (R10, R28)."""
     seat, players = int(game["turn"]), int(game["rules"]["players"])
     chance = BLIND_CHANCE[0] if players == 4 else BLIND_CHANCE[1]
+    if not tables_fit(game["rules"]):
+        return False
     mine = MEAN_TRICKS[0] if players == 4 else MEAN_TRICKS[1]
     _, value = best_ordinary_bid(game, seat, mine, 0, stakes)
     return nil_value(game, seat, mine, 1, chance, stakes) > value

@@ -91,9 +91,9 @@ def follow_card(game: np.void, legal: int, seat: int, players: int, unseen: int,
     partner_wins = False
     if players == 4:
         partner = (seat + 2) & 3
-        partner_wins = winner == partner
+        partner_wins = winner == partner and (need <= 0 or int(game["rules"]["individual"]) == 0)
         if nil_alive(game, partner) and (partner_wins or position == 1):
-            card = cover_follow(legal, winners, led, unseen, partner_wins, best)
+            card = cover_follow(winners, led, unseen, partner_wins, best)
             if card >= 0:
                 return card
     if not partner_wins and nil_alive(game, winner) and (last or tricks_left > need):

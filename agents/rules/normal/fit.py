@@ -5,8 +5,7 @@ seat is made to bid nil, the others bid and play as `normal`; success is regress
 (logistic), and what the bids before hers tell comes on top. Team tricks: after the bids all fight for every trick; a
 team's tricks are regressed on the hand of a late bidder and the bids before. Blind nils: each seat is made to bid one.
 
-The others bid by the tables in force, so a second run, by the first one's tables, comes closer to rest. Kernels keep
-the tables in Numba's caches: delete those in between.
+The others bid by the tables in force, so a second run, by the first one's tables, comes closer to rest.
 """
 
 from __future__ import annotations
@@ -254,9 +253,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     write_atomically(options.out, source(tables, f"{parser.prog} --deals {options.deals}"))
     for note in tables.notes:
         console.print(note, highlight=False, soft_wrap=True)
-    console.print(
-        "Kernels keep the tables in Numba's caches: delete those before the new ones are used.", soft_wrap=True
-    )
 
 
 if __name__ == "__main__":

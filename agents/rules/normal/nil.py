@@ -84,7 +84,7 @@ def cover_lead(legal: int, unseen: int, partner_voids: int) -> int:
 
 
 @kernel
-def cover_follow(legal: int, winners: int, led: int, unseen: int, partner_wins: bool, best: int) -> int:
+def cover_follow(winners: int, led: int, unseen: int, partner_wins: bool, best: int) -> int:
     """Partner's nil is alive: take the trick from her, or play high before her; -1: nothing to do for the nil.
 
     `best` is the strength of the trick's best card so far (facts.trick_strength).

@@ -28,7 +28,7 @@ def shown_void(voids: int, suit: int) -> bool:
 
 
 @kernel
-def side_lead_score(own: int, others: int, suit: int, spades: int, partner_void: bool, ruffable: bool) -> int:
+def side_lead_score(own: int, others: int, spades: int, partner_void: bool, ruffable: bool) -> int:
     """How good a lead of a side suit without its master is for winning tricks; `spades`: her low ones."""
     length = popcount(own)
     score = 100 + 2 * popcount(others) - 3 * length
@@ -63,7 +63,7 @@ def lead_to_win(legal: int, unseen: int, partner_voids: int, enemy_voids: int) -
             score = 300 + 4 * popcount(others)
         else:
             card = lowest_bit(own)
-            score = side_lead_score(own, others, suit, low_spades, shown_void(partner_voids, suit), ruffable)
+            score = side_lead_score(own, others, low_spades, shown_void(partner_voids, suit), ruffable)
         if score > best_score:
             best, best_score = card, score
     if own_spades:

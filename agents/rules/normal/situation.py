@@ -10,7 +10,7 @@ import numpy as np
 from agents.stakes import Stakes, split_value
 from spades_env.engine.kernel import inline_kernel, kernel
 from spades_env.engine.scoring import bag_penalty
-from spades_env.engine.state import FAILED_HELP_PARTNER
+from spades_env.engine.state import FAILED_HELP_PARTNER, FAILED_IGNORED
 
 SET_CHANCE = (0.90, 0.60, 0.30, 0.12)
 """Chance to set opponents who can afford to lose 0, 1, 2 or 3 of the tricks left, if we fight for every trick."""
@@ -18,8 +18,13 @@ SET_CHANCE = (0.90, 0.60, 0.30, 0.12)
 
 @inline_kernel
 def nil_alive(game: np.void, seat: int) -> bool:
-    """Whether `seat` bid nil (of any kind) and has taken no trick."""
-    return int(game["bids"][seat]) == 0 and int(game["tricks"][seat]) == 0
+    """Whether the nil of `seat` (of any kind) may still be made; under `both_nil: unit` two stand or fall together."""
+    if int(game["bids"][seat]) != 0 or int(game["tricks"][seat]) > 0:
+        return False
+    if int(game["rules"]["both_nil_unit"]) == 0:
+        return True
+    partner = (seat + 2) & 3
+    return int(game["bids"][partner]) != 0 or int(game["tricks"][partner]) == 0
 
 
 @inline_kernel
@@ -104,8 +109,13 @@ def wants_for_points(game: np.void, seat: int, players: int, need: int) -> bool:
     `need` is what `team_need` says of her.
     """
     team = seat & 1
+    rules = game["rules"]
     if need > 0 or bag_cost(game, team, -need, 1) <= 0.0:
         return True
+    if int(rules["individual"]) == 1:
+        return False  # to set the others, each her own contract, is not tried
+    if int(game["bids"][seat]) == 0 and int(rules["failed_nil"]) == FAILED_IGNORED:
+        return True  # her nil is lost and her tricks cost nothing (R22)
     left = int(game["rules"]["hand_size"]) - int(game["trick"])
     need_them = team_need(game, 1 - team, players)
     slack = left - need_them

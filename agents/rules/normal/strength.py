@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from agents.rules.normal.tables import NIL_SIDE, NIL_SPADES, TRICKS_SIDE, TRICKS_SPADES
 from spades_env.engine.kernel import highest_bit, inline_kernel, kernel, lowest_bit, popcount
 
@@ -17,6 +19,12 @@ NIL_LOW, NIL_RANKS = 4, 14
 NIL_TOP, NIL_SPADE_RANKS = 3, 16
 """Of the spades the three highest; 0 stands for "no such card", else the place from the bottom plus one."""
 TEN_THOUSAND = 10000.0
+
+
+@inline_kernel
+def tables_fit(rules: np.void) -> bool:
+    """Whether the tables were measured for such hands: 13 cards of the whole pack."""
+    return int(rules["hand_size"]) == 13 and int(rules["ranks"]) == 13 and int(rules["suits"]) == 4
 
 
 @inline_kernel
