@@ -29,7 +29,7 @@ def worth_of(card: int) -> int:
     return rank_of(card) + (100 if suit_of(card) == SPADES else 0)
 
 
-@kernel
+@inline_kernel
 def cheapest(cards: int) -> int:
     """The card of a mask (not 0) of the lowest worth, the lowest id among equals."""
     best, best_worth = -1, 1000
@@ -66,7 +66,7 @@ def trick_strength(card: int, led: int, first_suit: int) -> int:
     return card if suit == first_suit else -1
 
 
-@kernel
+@inline_kernel
 def trick_so_far(known: np.void) -> tuple[int, int, int]:
     """(strength of the best card, its seat, suit led) of the trick in progress; (-1, -1, -1) at a lead."""
     rules = known["rules"]
@@ -103,7 +103,7 @@ def winning_cards(known: np.void, cards: int, best: int, led: int) -> int:
     return winners
 
 
-@kernel
+@inline_kernel
 def unseen_cards(known: np.void, seat: int) -> int:
     """Cards of the pack that `seat` has neither held, seen played nor thrown away in the draft (R29, R30)."""
     rules = known["rules"]

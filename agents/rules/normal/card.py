@@ -40,7 +40,7 @@ def beating(game: np.void, legal: int, best: int, led: int) -> int:
     return (legal & SUIT_MASKS[led] & ~((2 << (best - 64)) - 1)) | (legal & SPADE_MASK)
 
 
-@kernel
+@inline_kernel
 def lead_card(game: np.void, legal: int, seat: int, players: int, unseen: int, need: int, wants: bool) -> int:
     """The card `normal` leads."""
     if nil_alive(game, seat):
@@ -78,7 +78,7 @@ def nil_to_come(game: np.void, seat: int, players: int, position: int) -> bool:
     return False
 
 
-@kernel
+@inline_kernel
 def follow_card(game: np.void, legal: int, seat: int, players: int, unseen: int, need: int, wants: bool) -> int:
     """The card `normal` plays on another seat's lead."""
     best, winner, led = trick_so_far(game)

@@ -49,7 +49,7 @@ def team_need(game: np.void, seat: int, players: int) -> int:
     return contract - counted if contract > 0 else 0
 
 
-@kernel
+@inline_kernel
 def bag_cost(game: np.void, team: int, have: int, more: int) -> float:
     """Points that `more` bags cost `team` on top of `have` bags of this deal, negative if bags pay.
 
@@ -102,7 +102,7 @@ def fights_for_match(game: np.void, team: int, slack: int, left: int, players: i
     return max(most, chance * set_them + (1.0 - chance) * just_made) > duck + 1e-9
 
 
-@kernel
+@inline_kernel
 def wants_for_points(game: np.void, seat: int, players: int, need: int) -> bool:
     """Whether the seat to act tries to win tricks where points count: for the contract, to set, or as bags are free.
 
