@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from spades_env.engine import step
-from spades_env.engine.kernel import JIT_ENABLED, sources_hash
+from spades_env.engine.kernel import JIT_ENABLED
+from spades_env.engine.sources import source_files, sources_hash
 
 ROOT = Path(__file__).resolve().parent.parent
 ASK = "from spades_env.engine.play import follow_mask\nfrom caller import answer\nprint(answer(5))"
@@ -53,5 +54,34 @@ def test_a_change_in_another_file_is_compiled_in(tmp_path: Path) -> None:
 @pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled without JIT")
 def test_every_kernel_has_the_stamp() -> None:
     index = step.legal_masks._cache._cache_file  # type: ignore[attr-defined]
-    assert index._source_stamp[1] == sources_hash()
-    assert len(sources_hash()) == 64
+    assert index._source_stamp[1] == sources_hash(ROOT / "spades_env/engine/step.py")
+    assert len(index._source_stamp[1]) == 64
+
+
+def test_a_module_is_made_of_what_it_imports_from_and_nothing_else() -> None:
+    files = {path.relative_to(ROOT).as_posix() for path in source_files(ROOT / "agents/search/searcher.py")}
+    assert {"agents/rules/normal/tables.py", "spades_env/engine/play.py", "spades_env/cards.py"} <= files
+    assert not any(name.startswith(("spades_env/envs", "evaluation", "agents/learned")) for name in files)
+    from_a_test = {path.name for path in source_files(ROOT / "tests/light_agents.py")}
+    assert {"light_agents.py", "searcher.py"} <= from_a_test
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("from one import x", {"one.py"}),
+        ("from pack import inner", {"pack/inner.py"}),
+        ("from pack import inner, value", {"pack/inner.py", "pack/__init__.py"}),
+        ("from pack import (\n    value,\n)", {"pack/__init__.py"}),
+        ("    import one, pack.inner as y", {"one.py", "pack/inner.py"}),
+        ("from numpy import array", set()),
+    ],
+)
+def test_forms_of_imports(tmp_path: Path, line: str, expected: set[str]) -> None:
+    for name in ("one.py", "pack/__init__.py", "pack/inner.py"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("")
+    main = tmp_path / "main.py"
+    main.write_text(line)
+    assert {path.relative_to(tmp_path).as_posix() for path in source_files(main)} - {"main.py"} == expected

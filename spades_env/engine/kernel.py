@@ -6,9 +6,8 @@ ordinary Python functions, which is the debugger's door and what the mutation te
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -19,35 +18,23 @@ from llvmlite.binding import get_host_cpu_features
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
+from spades_env.engine.sources import sources_hash
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
 JIT_ENABLED: bool = not numba.config.DISABLE_JIT
-SOURCES = ("spades_env", "agents", "evaluation", "training", "benchmarks")
-"""Packages with kernels, beside each other."""
-
-
-@cache
-def sources_hash() -> str:
-    """Hash of the names and contents of all source files of SOURCES: what any kernel may have been compiled from."""
-    root = Path(__file__).resolve().parents[2]
-    digest = hashlib.sha256()
-    for package in SOURCES:
-        for path in sorted((root / package).rglob("*.py")):
-            digest.update(f"{path.relative_to(root)}\0{path.stat().st_size}\0".encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
 
 
 def stamped(dispatcher: Any) -> Any:
-    """`dispatcher` with a cache that is thrown away when any source file of ours changes.
+    """`dispatcher` with a cache that is thrown away when a source file changes that it may be compiled from.
 
     Numba looks at a kernel's own file alone, though constants and callees of other files are compiled into it: after
     an update of some files it would go on with the old ones, and nobody would notice.
     """
     index: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if hasattr(index, "_source_stamp"):
-        index._source_stamp = (index._source_stamp, sources_hash())
+        index._source_stamp = (index._source_stamp, sources_hash(Path(dispatcher.py_func.__code__.co_filename)))
     return dispatcher
 
 
