@@ -78,14 +78,13 @@ def trick_so_far(known: np.void) -> tuple[int, int, int]:
     start = int(known["first_play"]) + trick * players
     led = led_suit(known)
     first_suit = suit_of(int(known["actions"][start]))
-    seat = int(known["leaders"][trick])
-    best, winner = -1, -1
+    best, turns = -1, 0
     for k in range(length):
         strength = trick_strength(int(known["actions"][start + k]), led, first_suit)
         if strength > best:
-            best, winner = strength, seat
-        seat = (seat + step) % players
-    return best, winner, led
+            best, turns = strength, k
+    # Two or four play, so that "modulo `players`" needs no division.
+    return best, (int(known["leaders"][trick]) + turns * step) & (players - 1), led
 
 
 @kernel

@@ -23,7 +23,14 @@ from agents.rules.normal.play import (
     shown_void,
     throw,
 )
-from agents.rules.normal.situation import nil_alive, team_need, wants_for_match, wants_for_points
+from agents.rules.normal.situation import (
+    nil_alive,
+    partner_helps,
+    team_need,
+    tricks_help,
+    wants_for_match,
+    wants_for_points,
+)
 from agents.stakes import Stakes
 from spades_env.cards import SUIT_MASKS
 from spades_env.engine.kernel import inline_kernel, kernel, lowest_bit
@@ -91,8 +98,10 @@ def follow_card(game: np.void, legal: int, seat: int, players: int, unseen: int,
     partner_wins = False
     if players == 4:
         partner = (seat + 2) & 3
-        partner_wins = winner == partner and (need <= 0 or int(game["rules"]["individual"]) == 0)
-        if nil_alive(game, partner) and (partner_wins or position == 1):
+        cover = nil_alive(game, partner)
+        # A trick that does not help is as good as an opponent's to her; a nil of partner's is hers to save.
+        partner_wins = winner == partner and (need <= 0 or cover or partner_helps(game, seat))
+        if cover and (partner_wins or position == 1):
             card = cover_follow(winners, led, unseen, partner_wins, best)
             if card >= 0:
                 return card
@@ -100,14 +109,15 @@ def follow_card(game: np.void, legal: int, seat: int, players: int, unseen: int,
         card = under(legal, winners, led)
         if card >= 0:
             return card
-    if need <= 0 and nil_to_come(game, seat, players, position):
+    helps = need > 0 and tricks_help(game, seat)
+    if not helps and nil_to_come(game, seat, players, position):
         return stay_low(legal, winners, led)
     if not wants:
         return follow_to_lose(legal, winners, last, unseen)
     if winners == 0:
         return throw(legal, unseen)
     if partner_wins:
-        if last:
+        if last or (need > 0 and not helps):
             return throw(legal, unseen)
         enemy = (seat + int(game["rules"]["step"])) & 3
         ruffs = led != SPADES and shown_void(int(game["voids"][enemy]), led) and unseen & SPADE_MASK != 0
