@@ -7,7 +7,7 @@ import pytest
 
 from agents.rules.facts import unseen_cards
 from agents.rules.normal.bid import bids_blind, team_outlook
-from agents.rules.normal.situation import nil_alive, team_need, wants_for_points
+from agents.rules.normal.situation import nil_alive, team_need, tricks_cost, wants_for_points
 from agents.stakes import POINTS, Stakes
 from spades_env.engine import front, step
 from spades_env.engine.kernel import kernel
@@ -23,6 +23,11 @@ def wants(states: StateArray, seat: int, players: int) -> bool:
 @kernel
 def alive(states: StateArray, seat: int) -> bool:
     return nil_alive(states[0], seat)
+
+
+@kernel
+def price(states: StateArray, seat: int) -> float:
+    return tricks_cost(states[0], seat, 4, team_need(states[0], seat, 4), 1)
 
 
 @kernel
@@ -87,6 +92,32 @@ def test_individual_contracts_are_each_her_own() -> None:
     assert not wants(states, 0, 4)
     assert wants(states, 2, 4)
     assert wants(game(PRESETS["classic"], (3, 3, 5, 2), (3, 1, 0, 1)), 0, 4)
+
+
+def test_an_individual_contract_is_fought_if_a_set_is_worth_the_bags() -> None:
+    """West needs six of the eight tricks left and East can make hers easily."""
+    rules = PRESETS["classic"].replace(contract="individual")
+    states = game(rules, (3, 7, 5, 2), (3, 1, 0, 1))
+    assert wants(states, 0, 4)
+    states["bags"] = 9
+    assert not wants(states, 0, 4)
+    assert not wants(game(rules, (3, 2, 5, 2), (3, 1, 0, 1)), 0, 4)
+
+
+def test_two_nils_lost_as_a_unit_take_tricks_for_nothing() -> None:
+    """Their tricks give neither points nor bags, and may set the others."""
+    rules = PRESETS["classic"].replace(both_nil="unit")
+    assert wants(game(rules, (0, 3, 0, 4), (1, 2, 0, 1)), 0, 4)
+    assert not wants(game(PRESETS["classic"], (0, 3, 0, 4), (1, 2, 0, 1)), 0, 4)
+
+
+def test_a_failed_nils_tricks_are_bags_already() -> None:
+    """R20, R21: five bags on the sheet and the nil's four make partner's next surplus trick the tenth."""
+    states = game(PRESETS["classic"], (0, 4, 3, 4), (4, 1, 3, 1))
+    states["bags"][0, 0] = 4
+    assert price(states, 2) == pytest.approx(9.0)
+    states["bags"][0, 0] = 5
+    assert price(states, 2) == pytest.approx(99.0)
 
 
 def test_what_was_rejected_may_have_come_back_to_an_opponent_who_exchanged() -> None:

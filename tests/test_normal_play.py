@@ -215,15 +215,45 @@ ONE_TRICK = "AD 6D 2D 4D 5H QH 2H 7H JD TD 9D"
 @pytest.mark.parametrize(
     ("bids", "option", "card"),
     [
-        ("nil 4 1 4", {"failed_nil": "bags_only"}, "QD"),  # R20: her trick is a bag, the contract of one still open
+        ("nil 4 1 4", {"failed_nil": "bags_only"}, "7D"),  # R20: her trick would be a bag and not help partner's one
+        ("nil 5 1 5", {"failed_nil": "bags_only"}, "QD"),  # two bags may set ten
+        ("nil 4 1 4", {"failed_nil": "ignored"}, "QD"),  # her trick costs nothing and the eight are still open
         ("nil 4 1 4", {"failed_nil": "help_partner"}, "7D"),  # her trick has made it
         ("1 4 4 4", {"contract": "team"}, "QD"),  # partner's four are still open
         ("1 4 4 4", {"contract": "individual"}, "7D"),  # her own bid is made
+        ("1 12 4 4", {"contract": "individual"}, "QD"),  # West, who is winning, needs every trick that is left
+        ("1 4 4 11", {"contract": "individual"}, "7D"),  # so does East, but the trick is lost to her
+        ("nil 4 1 4", {"contract": "individual"}, "7D"),
     ],
 )
 def test_what_counts_for_the_contract(bids: str, option: dict[str, str], card: str) -> None:
     rules = CLASSIC.replace(**option)  # type: ignore[arg-type]
     assert move(POINTS_NORMAL, after(SOUTH, bids, ONE_TRICK, rules)) == card
+
+
+def test_the_tenth_bag_is_too_dear_for_a_failed_nil() -> None:
+    """R21: beside `nil 5 1 5` above; eight on the sheet and the nil's own trick make nine."""
+    assert move(POINTS_NORMAL, after(SOUTH, "nil 5 1 5", ONE_TRICK, bags=(8, 0))) == "7D"
+
+
+@pytest.mark.parametrize(("failed_nil", "card"), [("bags_only", "3D"), ("ignored", "3D"), ("help_partner", "QD")])
+def test_a_failed_nil_leaves_partner_the_tricks_she_needs(failed_nil: str, card: str) -> None:
+    """R20: South's nil has failed, North needs two more and is winning; West and East can spare one trick."""
+    rules = CLASSIC.replace(failed_nil=failed_nil)
+    assert move(POINTS_NORMAL, after(SOUTH, "nil 5 3 5", "AD 6D 2D 4D 5H QH AH 7H TD 9D", rules)) == card
+
+
+@pytest.mark.parametrize(("failed_nil", "card"), [("bags_only", "KH"), ("ignored", "KH"), ("help_partner", "8H")])
+def test_a_trick_of_partners_failed_nil_is_taken_over_if_it_does_not_help(failed_nil: str, card: str) -> None:
+    """R20: North's nil has failed and she wins the trick; South, last, needs four alone."""
+    rules = CLASSIC.replace(failed_nil=failed_nil)
+    states = after(SOUTH, "4 4 nil 4", "5H 4H AH 6H 2D 9D 3D KD 9H TH 7H", rules)
+    assert move(POINTS_NORMAL, states) == card
+
+
+def test_partners_nil_is_covered_with_individual_contracts_too() -> None:
+    rules = CLASSIC.replace(contract="individual")
+    assert move(POINTS_NORMAL, after(WEST, "3 nil 4 5", "4H TH 6H", rules)) == "KH"
 
 
 # --- Two players --------------------------------------------------------------------------------------------

@@ -127,6 +127,8 @@ def partners_share(need: int, slack: int) -> int:
 @inline_kernel
 def set_pays_in_points(game: np.void, seat: int, players: int, need: int, contract: int, slack: int) -> bool:
     """Whether it pays for `seat` to fight a contract that can spare `slack` of the tricks left (0 or more)."""
+    if tricks_are_nothing(game, seat, players):
+        return True
     if slack > 3:
         return False
     more = slack + 1 - partners_share(need, slack)
