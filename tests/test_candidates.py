@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from search_positions import rules_of, scattered
+from search_positions import POINTS_NORMAL, acting, rules_of, scattered
 from test_agents import position
 
-from agents.search.candidates import MOST_CANDIDATES, ActionList, candidates
+from agents.search.candidates import MOST_CANDIDATES, THROWN_FROM, ActionList, candidates
 from agents.search.playout import doubted_worth
 from agents.search.searcher import FIRST_ROUND, add_rows, best_of, drop_losers
 from agents.search.solver.api import NO_LIMIT, solve_moves_at
 from agents.search.solver.workspace import new_workspace
 from agents.stakes import POINTS, Stakes
-from spades_env.actions import BLIND_NIL, LOOK, NIL
-from spades_env.cards import card_text
+from spades_env.actions import BLIND_NIL, DONE, KEEP, LOOK, NIL, TAKE_NEXT, action_text
+from spades_env.cards import parse_hand
 from spades_env.engine.batch import legal_action_list
 from spades_env.engine.kernel import kernel
 from spades_env.engine.state import (
@@ -84,8 +84,8 @@ BIDS = "bid 4,bid 3,bid 2,bid 2"
 
 
 def texts(states: StateArray) -> list[str]:
-    """The cards that are compared."""
-    return [card_text(card) for card in listed(states)]
+    """The actions that are compared, as text."""
+    return [action_text(action) for action in listed(states)]
 
 
 def test_of_cards_next_to_each_other_the_lowest_is_looked_at() -> None:
@@ -139,17 +139,35 @@ def test_bids_compared_for_the_match_are_all_that_are_legal() -> None:
         assert set(range(NIL + 1, NIL + 14)) <= set(out[:count].tolist())
 
 
-def test_blind_nil_is_compared_with_looking_and_a_draft_is_not_searched() -> None:
-    """Nothing of the double-nil question, the draft or the exchange, where a hand of one card is no choice of cards."""
+def test_blind_and_double_nil_are_compared_with_looking() -> None:
+    """R10, R28; and keeping with taking the next card (R27) once somebody has called double nil, not before."""
     seen = set()
     for preset in ("modern", "two_player"):
         states = scattered(PRESETS[preset], 30, 1)
         for i, phase in enumerate(states["phase"].tolist()):
-            if phase in (PHASE_BLIND, PHASE_DRAFT, PHASE_EXCHANGE):
-                asked = phase == PHASE_BLIND and preset == "modern"
-                assert listed(states, i) == ([BLIND_NIL, LOOK] if asked else [])
+            if phase == PHASE_BLIND:
+                assert listed(states, i) == [BLIND_NIL, LOOK]
                 seen.add((preset, phase))
+            if phase == PHASE_DRAFT:
+                called = bool(states["blind"][i].any())
+                assert listed(states, i) == ([KEEP, TAKE_NEXT] if called else [])
+                seen.add((preset, phase, called))
     assert len(seen) == 4
+
+
+def test_of_an_exchange_the_cards_worst_for_a_nil_and_done_are_compared() -> None:
+    """R28: high cards, spades above all; what `normal` would do is among them."""
+    states = scattered(PRESETS["two_player"], 40, 1)
+    states = states[states["phase"] == PHASE_EXCHANGE]
+    moves = POINTS_NORMAL.act(acting(states), np.zeros(len(states), np.uint64))
+    for i in range(len(states)):
+        found = listed(states, i)
+        assert found == sorted(set(found))
+        assert len(found) == THROWN_FROM + 1
+        assert {DONE, int(moves[i])} <= set(found) <= set(legal_action_list(states, i))
+    states["hands"] = parse_hand("2C AC KC AD 6S 2S 3S")
+    assert texts(states)[:-1] == ["KC", "AC", "AD", "6S"]
+    assert len(states) > 20
 
 
 def test_a_doubted_nil_counts_as_failed_with_that_chance() -> None:

@@ -81,6 +81,7 @@ def test_a_list_is_read_with_its_defaults(tmp_path: Path) -> None:
     assert duels[1].rules == Rules.preset("table", target=200)
     assert (duels[0].scores, duels[2].scores) == (None, (400, 450))
     assert duel(kind="endings", rules="table").scores == (150, 290)
+    assert duel(kind="endings", rules={"target": 255}).scores == (100, 240)
     assert [duels[0].scaled(factor).games for factor in (1, 0.5, 0.001, 3)] == [60, 30, 2, 180]
 
 

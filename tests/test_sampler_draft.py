@@ -11,12 +11,27 @@ from functools import reduce
 import numpy as np
 import pytest
 from hidden_positions import chi_square_z
+from search_positions import acting, scattered
 
+from agents.rules.normal.draft import keeps_card
+from agents.search.draft_worlds import deal_discards, deal_draft
+from agents.search.likelihood import DRAFT_MISS
 from agents.search.sampler import new_plans, sample_worlds, view_marginals
+from spades_env.actions import BLIND_NIL, KEEP, LOOK, TAKE_NEXT
 from spades_env.cards import SPADES, SUIT_MASKS, cards_of, mask_of
 from spades_env.engine import step
 from spades_env.engine.batch import sample_actions
-from spades_env.engine.state import PHASE_BID, PHASE_PLAY, STATE, StateArray, rules_to_record
+from spades_env.engine.kernel import kernel
+from spades_env.engine.state import (
+    PHASE_BID,
+    PHASE_BLIND,
+    PHASE_DRAFT,
+    PHASE_EXCHANGE,
+    PHASE_PLAY,
+    STATE,
+    StateArray,
+    rules_to_record,
+)
 from spades_env.rules import PRESETS, Rules
 from spades_env.view import VIEW, empty_views, view_of
 
@@ -219,3 +234,97 @@ def test_a_rejected_card_that_the_other_played_needs_an_exchange() -> None:
     )
     views["known"]["played"][0, 1] = int(states["rejected"][0, 0]) & -int(states["rejected"][0, 0])
     assert sample_worlds(views, 0, new_plans(1), np.uint64(0), worlds) == 0
+
+
+# --- While cards are still in the pile ----------------------------------------------------------------------
+
+
+@kernel
+def draft_worlds(views: StateArray, i: int, key: np.uint64, worlds: StateArray) -> None:
+    """Fill `worlds` with worlds of view `i`, of a draft in progress."""
+    for n in range(worlds.shape[0]):
+        worlds[n] = views[i]["known"]
+        deal_draft(views[i]["known"], int(views[i]["shown"]), key + np.uint64(n), worlds[n])
+
+
+@kernel
+def exchange_worlds(views: StateArray, i: int, key: np.uint64, worlds: StateArray) -> None:
+    """Complete `worlds`, in which the hands of view `i` are dealt already."""
+    for n in range(worlds.shape[0]):
+        deal_discards(views[i]["known"], key + np.uint64(n), worlds[n])
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_worlds_of_a_draft_are_sound_and_go_on(name: str) -> None:
+    """R27, R29: every card is in one place, what she has seen stays where it is, and the deal can be finished."""
+    states = scattered(RULES[name], 12, 3)
+    states = states[(states["phase"] == PHASE_DRAFT) | (states["phase"] == PHASE_BLIND)]
+    views, worlds = acting(states), np.zeros(3, STATE)
+    for i, state in enumerate(states):
+        seat, top = int(state["turn"]), int(state["pile_pos"])
+        draft_worlds(views, i, np.uint64(i), worlds)
+        for world in worlds:
+            pile = [int(card) for card in world["pile"][top:]]
+            if state["phase"] == PHASE_DRAFT:
+                assert pile[0] == state["pile"][top]
+            places = [mask_of(pile), int(world["discards"]), *(int(hand) for hand in world["hands"])]
+            assert sum(places) == reduce(lambda a, b: a | b, places) == mask_of(int(card) for card in state["pile"])
+            assert world["hands"][seat] == state["hands"][seat]
+            for field in ("hands", "rejected"):
+                assert [int(x).bit_count() for x in world[field]] == [int(x).bit_count() for x in state[field]]
+            assert int(world["discards"]) & int(state["rejected"][seat]) == int(state["rejected"][seat])
+            assert int(world["discards"]) & int(world["rejected"][1 - seat]) == int(world["rejected"][1 - seat])
+        step.play_out(worlds, 0, np.uint64(i), 1)
+        assert worlds["result"]["scored"][0] == 1
+    assert len(states) > 60
+
+
+def test_worlds_of_an_exchange_are_sound_and_go_on() -> None:
+    """R28: what either has given up is out of the game, what the other drew no longer among the discards."""
+    states = scattered(RULES["options"], 40, 2)
+    states = states[states["phase"] == PHASE_EXCHANGE]
+    views, plans, worlds = acting(states), new_plans(1), np.zeros(3, STATE)
+    for i, state in enumerate(states):
+        seat = int(state["turn"])
+        assert sample_worlds(views, i, plans, np.uint64(i), worlds) >= 1
+        exchange_worlds(views, i, np.uint64(i), worlds)
+        for world in worlds:
+            places = [*(int(x) for x in world["thrown"]), int(world["discards"]), *(int(x) for x in world["hands"])]
+            assert sum(places) == reduce(lambda a, b: a | b, places) == mask_of(int(card) for card in state["pile"])
+            for field in ("hands", "thrown"):
+                assert world[field][seat] == state[field][seat]
+                assert [int(x).bit_count() for x in world[field]] == [int(x).bit_count() for x in state[field]]
+        step.play_out(worlds, 0, np.uint64(i), 1)
+        assert worlds["result"]["scored"][0] == 1
+    assert {bool(state["exchanged"][1 - state["turn"]]) for state in states} == {False, True}
+    assert (states["exchanged"][np.arange(len(states)), states["turn"]] > 0).any()
+
+
+@pytest.mark.parametrize("calls_nil", [False, True])
+def test_a_draft_tells_what_the_other_kept(calls_nil: bool) -> None:
+    """Against weighted random piles: each card kept or passed over that `normal` would not costs DRAFT_MISS.
+
+    The other was first, kept, passed on, kept and passed on; the seat to act has taken what came next four times.
+    """
+    states = np.zeros(1, STATE)
+    rules = RULES["preset"] if calls_nil else RULES["preset"].replace(blind_nil=False)
+    step.new_games(states, rules_to_record(rules), 4, 0)
+    for draw in range(8):
+        if states["phase"][0] == PHASE_BLIND:
+            step.apply(states, 0, BLIND_NIL if draw == 0 else LOOK)
+        step.apply(states, 0, KEEP if draw in (0, 4) else TAKE_NEXT)
+    step.apply(states, 0, KEEP)  # the other's fifth card
+    views, worlds = acting(states), np.zeros(8_000, STATE)
+    draft_worlds(views, 0, np.uint64(3), worlds)
+    seat, shown = int(states["turn"][0]), int(views["shown"][0])
+    seen = int(states["hands"][0, seat]) | int(states["rejected"][0, seat]) | 1 << shown
+    unseen = np.array([card for card in range(52) if not seen >> card & 1])
+    fits = np.array([keeps_card(card, calls_nil) for card in range(52)])
+    piles = np.random.default_rng(1).permuted(np.tile(unseen, (40_000, 1)), axis=1)[:, :7]
+    kept, passed, blind = piles[:, :3], piles[:, 3:5], piles[:, 5:7]
+    weights = np.exp(-DRAFT_MISS * ((~fits[kept]).sum(axis=1) + fits[passed].sum(axis=1)))
+    for pile, mean in ((np.hstack([kept, blind]), "hands"), (passed, "rejected")):
+        expected = (fits[pile].sum(axis=1) * weights).sum() / weights.sum()
+        found = np.array([fits[cards_of(int(cards))].sum() for cards in worlds[mean][:, 1 - seat]])
+        assert abs(found.mean() - expected) < 0.05
+    assert abs(expected - 2 * fits[unseen].mean()) > 0.2

@@ -8,20 +8,23 @@ import numpy.typing as npt
 from agents.rules.easy_bid import easy_bid
 from agents.rules.facts import unseen_cards
 from agents.rules.normal.bid import best_ordinary_bid
+from agents.rules.normal.draft import worst_for_nil
 from agents.rules.normal.strength import expected_tricks, nil_chance, tables_fit, top_run
 from agents.stakes import Stakes
-from spades_env.actions import BLIND_NIL, FIRST_BID, LOOK
+from spades_env.actions import BLIND_NIL, DONE, FIRST_BID, KEEP, LOOK, TAKE_NEXT
 from spades_env.cards import SUIT_MASKS
 from spades_env.engine.bidding import legal_bids
 from spades_env.engine.kernel import highest_bit, kernel, lowest_bit
 from spades_env.engine.play import legal_cards
-from spades_env.engine.state import PHASE_BID, PHASE_BLIND, PHASE_PLAY
+from spades_env.engine.state import PHASE_BID, PHASE_BLIND, PHASE_DRAFT, PHASE_EXCHANGE
 
 ActionList = npt.NDArray[np.int64]
 MOST_CANDIDATES = 16
 BIDS_BELOW, BIDS_ABOVE = 2, 2
 """Ordinary bids looked at below and above the one that `normal` would make."""
 LEAST_NIL_CHANCE = 0.15
+THROWN_FROM = 4
+"""Cards of which a double-nil bidder looks at giving one up."""
 
 
 @kernel
@@ -77,19 +80,41 @@ def bid_candidates(known: np.void, seat: int, stakes: Stakes, out: ActionList) -
 
 
 @kernel
+def exchange_candidates(hand: int, out: ActionList) -> int:
+    """The THROWN_FROM cards of a hand that are worst for a nil, and done."""
+    chosen = 0
+    for _ in range(THROWN_FROM):
+        card = worst_for_nil(hand & ~chosen)
+        if card >= 0:
+            chosen |= 1 << card
+    count = 0
+    while chosen:
+        out[count] = lowest_bit(chosen)
+        chosen &= chosen - 1
+        count += 1
+    out[count] = DONE
+    return count + 1
+
+
+@kernel
 def candidates(known: np.void, seat: int, stakes: Stakes, out: ActionList) -> int:
     """Write the actions to compare to `out`, int64 (MOST_CANDIDATES,), in rising order; how many.
 
-    0 in phases without a search: double nil, draft and exchange.
+    0 where there is no search: in a draft in which nobody has called double nil.
     """
     phase = int(known["phase"])
-    if phase == PHASE_BLIND and int(known["rules"]["draft"]) == 0:
+    if phase == PHASE_BLIND:
         out[0], out[1] = BLIND_NIL, LOOK
         return 2
+    if phase == PHASE_DRAFT:
+        if int(known["blind"][0]) == 0 and int(known["blind"][1]) == 0:
+            return 0  # one card of thirteen is worth too little to be told from chance
+        out[0], out[1] = KEEP, TAKE_NEXT
+        return 2
+    if phase == PHASE_EXCHANGE:
+        return exchange_candidates(int(known["hands"][seat]), out)
     if phase == PHASE_BID:
         return bid_candidates(known, seat, stakes, out)
-    if phase != PHASE_PLAY:
-        return 0
     cards = distinct_cards(known, seat)
     count = 0
     while cards:

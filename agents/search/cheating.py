@@ -10,6 +10,7 @@ import numpy as np
 from agents.base import ActionArray, KeyArray
 from agents.objective import Objective, checked_objective, for_each_stakes
 from agents.rules.normal.agent import normal_action
+from agents.search.draft_worlds import is_drafting, is_exchanging
 from agents.search.effort import Desk, Effort, IntArray, new_desk
 from agents.search.searcher import best_of, compare, start
 from agents.stakes import POINTS, Stakes
@@ -24,10 +25,11 @@ EXACT, NODES = 9, 4_000_000
 def cheating_action(game: np.void, view: np.void, effort: Effort, stakes: Stakes, points: Stakes, desk: Desk) -> int:
     """The action of the seat to act in `game`, a STATE record, of which `view` is her view.
 
-    Candidates are played out with the true hands, or solved near the end. Draft and exchange are those of `normal`.
+    Candidates are played out with the true hands, or solved near the end. Double nil, draft and
+    exchange are those of `normal`.
     """
     count = start(view, stakes, desk)
-    if count == 0:
+    if count == 0 or is_drafting(game) or is_exchanging(game):
         return normal_action(view["known"], int(view["shown"]), stakes)
     for seat in range(4):
         for k in range(desk.hands.shape[0]):

@@ -17,6 +17,9 @@ from spades_env.view import empty_views
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
+DRAFT_WORLDS = 4
+"""Worlds looked at in a draft for each one elsewhere: there are two actions, whose worth differs little."""
+
 
 class Effort(NamedTuple):
     """What is spent on one decision.
@@ -46,9 +49,9 @@ class Desk(NamedTuple):
     """Arrays that a search writes to; made once, reused for any number of decisions.
 
     `views`: the view at hand, with all that is hidden blanked. `states`: two STATE records. `hands` and `weights`:
-    worlds drawn. `picked`, `chosen`: indices of those kept after bids, and after plays. `actions`: candidates, -1 once
-    dropped. `values`: worth of each in each world. `totals`: their sums over all batches. `solved`: values by card
-    from the solver.
+    worlds drawn. `stream`: key of what is dealt to them only when they are looked at (draft_worlds.py). `picked`,
+    `chosen`: indices of those kept after bids, and after plays. `actions`: candidates, -1 once dropped. `values`: worth
+    of each in each world. `totals`: their sums over all batches. `solved`: values by card from the solver.
     """
 
     plans: StateArray
@@ -57,6 +60,7 @@ class Desk(NamedTuple):
     workspace: StateArray
     hands: IntArray
     weights: FloatArray
+    stream: npt.NDArray[np.uint64]
     picked: IntArray
     chosen: IntArray
     actions: IntArray
@@ -76,10 +80,11 @@ def new_desk(effort: Effort) -> Desk:
         workspace=new_workspace(),
         hands=np.zeros((drawn, 4), np.int64),
         weights=np.zeros(drawn),
+        stream=np.zeros(1, np.uint64),
         picked=np.zeros(kept, np.int64),
         chosen=np.zeros(effort.worlds, np.int64),
         actions=np.zeros(MOST_CANDIDATES, np.int64),
-        values=np.zeros((effort.worlds, MOST_CANDIDATES)),
+        values=np.zeros((DRAFT_WORLDS * effort.worlds, MOST_CANDIDATES)),
         totals=np.zeros(MOST_CANDIDATES),
         solved=np.zeros(NUM_CARDS),
     )

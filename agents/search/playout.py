@@ -8,7 +8,7 @@ from agents.rules.normal.agent import normal_action
 from agents.rules.normal.card import normal_card, points_card
 from agents.stakes import Stakes, worth
 from spades_env.engine.kernel import kernel
-from spades_env.engine.state import PHASE_DEAL_OVER, PHASE_PLAY, StateArray
+from spades_env.engine.state import HIDDEN, PHASE_DEAL_OVER, PHASE_DRAFT, PHASE_PLAY, StateArray
 from spades_env.engine.step import apply_action
 
 
@@ -43,12 +43,13 @@ def doubted_worth(before: np.void, after: np.void, seat: int, doubt: float, stak
 
 @kernel
 def play_on(game: np.void, playout_stakes: Stakes) -> None:
-    """Bid and play the deal of `game`, dtype STATE with all hands known, to its end as `normal` does.
+    """Draft, bid and play the deal of `game`, dtype STATE with nothing unknown, to its end as `normal` does.
 
     Every seat chooses from what it may know: `normal_action` reads nothing else.
     """
-    while int(game["phase"]) < PHASE_PLAY:
-        apply_action(game, normal_action(game, -1, playout_stakes))
+    while int(game["phase"]) != PHASE_PLAY and int(game["phase"]) < PHASE_DEAL_OVER:
+        shown = int(game["pile"][int(game["pile_pos"])]) if int(game["phase"]) == PHASE_DRAFT else HIDDEN
+        apply_action(game, normal_action(game, shown, playout_stakes))
     if playout_stakes[0].shape[0] == 0:
         while int(game["phase"]) < PHASE_DEAL_OVER:
             apply_action(game, points_card(game))
@@ -58,6 +59,6 @@ def play_on(game: np.void, playout_stakes: Stakes) -> None:
 
 @kernel
 def playouts(states: StateArray, stakes: Stakes) -> None:
-    """`play_on` for each of `states`, shape (n,), whose hands are complete."""
+    """`play_on` for each of `states`, shape (n,), in which nothing is unknown."""
     for i in range(states.shape[0]):
         play_on(states[i], stakes)

@@ -8,7 +8,7 @@ below about 1e-14. That and the 53 bits of a random number in [0, 1) are the onl
 In a draft in which the other seat has exchanged cards (R28), layouts are not equally likely: they are drawn in
 proportion to the number of histories that lead to them, see `write_exchange_odds`. What a seat chose to keep, to reject
 and to bid tells nothing here; that is for weights (calibration.py). Supported are all phases in which hands are
-complete: everything but the draft and the exchange themselves.
+complete: everything but the draft itself, and the exchange for who is not naming cards.
 """
 
 from __future__ import annotations

@@ -174,9 +174,10 @@ def bins_are_sound(known: np.void, seat: int, unseen: int, plan: np.void) -> boo
     rules = known["rules"]
     hand_size = int(rules["hand_size"])
     hand, played = int(known["hands"][seat]), int(known["played"][seat])
-    if int(known["looked"][seat]) == 1 and popcount(hand) + popcount(played) != hand_size:
+    given_up = popcount(int(known["thrown"][seat])) if int(known["phase"]) == PHASE_EXCHANGE else 0
+    if int(known["looked"][seat]) == 1 and popcount(hand) + popcount(played) + given_up != hand_size:
         return False
-    out = popcount(deck_mask(rules)) - int(rules["players"]) * hand_size
+    out = popcount(deck_mask(rules)) - int(rules["players"]) * hand_size + given_up
     if int(rules["draft"]) == 1:
         rejected = int(known["rejected"][seat]) & ~(hand | played | int(known["played"][1 - seat]) | unseen)
         out -= popcount(int(known["thrown"][seat])) + popcount(rejected)
@@ -231,8 +232,10 @@ def write_plan(known: np.void, seat: int, plan: np.void) -> bool:
     """Fill bins and groups from what `seat` knows; False if it is inconsistent or the hands are not complete yet."""
     rules = known["rules"]
     phase, draft = int(known["phase"]), int(rules["draft"])
-    if draft == 1 and phase in (PHASE_BLIND, PHASE_DRAFT, PHASE_EXCHANGE):
+    if draft == 1 and phase in (PHASE_BLIND, PHASE_DRAFT):
         return False
+    if phase == PHASE_EXCHANGE and seat != int(known["turn"]):
+        return False  # how many cards the other holds of her own is in between
     returnable = returnable_cards(known, seat)
     unseen = unknown_cards(known, seat) | returnable
     if draft == 1:

@@ -12,10 +12,11 @@ import numpy as np
 from agents.base import ActionArray, KeyArray
 from agents.rules.normal.agent import normal_action
 from agents.search.candidates import candidates
-from agents.search.effort import Desk, Effort, FloatArray, IntArray
+from agents.search.draft_worlds import is_drafting
+from agents.search.effort import DRAFT_WORLDS, Desk, Effort, FloatArray, IntArray
 from agents.search.playout import doubted_worth, play_on
 from agents.search.solver.api import solve_moves
-from agents.search.worlds import kept_worlds
+from agents.search.worlds import kept_worlds, lay_out
 from agents.stakes import Stakes
 from spades_env.engine.kernel import kernel
 from spades_env.engine.rng import combine
@@ -44,8 +45,7 @@ def value_worlds(
     doubt = effort.doubt if int(known["phase"]) != PHASE_PLAY else 0.0
     states[0] = known
     for k in range(first, last):
-        for other in range(4):
-            states[0]["hands"][other] = desk.hands[desk.chosen[k], other]
+        lay_out(known, k, desk)
         if exactly and solve_moves(states[0], desk.workspace[0], stakes, effort.nodes, desk.solved) != 0:
             for n in range(count):
                 if actions[n] >= 0:
@@ -104,9 +104,10 @@ def compare(known: np.void, count: int, effort: Effort, stakes: Stakes, points: 
 
     The worlds come in rounds of doubling size; after each, candidates that are clearly behind are dropped.
     """
+    worlds = effort.worlds * (DRAFT_WORLDS if is_drafting(known) else 1)
     done, left = 0, count
-    while done < effort.worlds:
-        upto = min(effort.worlds, FIRST_ROUND if done == 0 else 2 * done)
+    while done < worlds:
+        upto = min(worlds, FIRST_ROUND if done == 0 else 2 * done)
         value_worlds(known, done, upto, count, effort, stakes, points, desk)
         add_rows(desk.values, done, upto, count, desk.totals)
         done = upto
@@ -131,6 +132,7 @@ def search_batch(
     """Compare the candidates in one batch of worlds of stream `key`; how many are left, 0 if no world can be drawn."""
     # Worlds and playouts take over the whole record: nothing hidden may be in it, whatever is in the caller's.
     write_view(view["known"], int(view["seat"]), desk.views[0])
+    desk.views[0]["shown"] = view["shown"]
     known = desk.views[0]["known"]
     if not kept_worlds(known, key, effort, desk):
         return 0

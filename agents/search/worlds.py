@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from agents.search.draft_worlds import deal_discards, deal_draft, is_drafting, is_exchanging
 from agents.search.effort import Desk, Effort, FloatArray, IntArray
 from agents.search.likelihood import bid_fit, rewind, surprises
 from agents.search.sampler import prepare, sample
@@ -15,7 +16,7 @@ from spades_env.engine.state import PHASE_PLAY
 
 UNIFORM_SHARE = 8
 """One world in so many is kept whatever the bids and plays say: nobody's habits are known for certain."""
-STREAM_WORLDS, STREAM_BIDS, STREAM_PLAYS = 1, 2, 3
+STREAM_WORLDS, STREAM_BIDS, STREAM_PLAYS, STREAM_PILE = 1, 2, 3, 4
 
 
 @kernel
@@ -110,6 +111,9 @@ def keep_uniform(drawn: int, chosen: IntArray) -> None:
 @kernel
 def kept_worlds(known: np.void, key: np.uint64, effort: Effort, desk: Desk) -> bool:
     """Choose the worlds of a search: `desk.chosen` are indices into `desk.hands`; False if none can be drawn."""
+    desk.stream[0] = combine(key, STREAM_PILE)
+    if is_drafting(known):
+        return True  # drawn by `lay_out`, with what the draft tells
     drawn = draw_worlds(known, key, desk)
     if drawn == 0:
         return False
@@ -125,3 +129,17 @@ def kept_worlds(known: np.void, key: np.uint64, effort: Effort, desk: Desk) -> b
         desk.chosen[k] = desk.picked[desk.chosen[k]]
     keep_uniform(drawn, desk.chosen)
     return True
+
+
+@kernel
+def lay_out(known: np.void, k: int, desk: Desk) -> None:
+    """Make `desk.states[0]`, a copy of `known`, the `k`-th world of those kept."""
+    world = desk.states[0]
+    key = combine(desk.stream[0], k)
+    if is_drafting(known):
+        deal_draft(known, int(desk.views[0]["shown"]), key, world)
+        return
+    for other in range(4):
+        world["hands"][other] = desk.hands[desk.chosen[k], other]
+    if is_exchanging(known):
+        deal_discards(known, key, world)

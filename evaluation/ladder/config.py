@@ -144,9 +144,13 @@ def _goal(goal: Any, kind: str, where: str) -> float | None:
 
 
 def _scores(scores: Any, rules: Rules, where: str) -> tuple[int, int]:
-    """Return the lowest and highest score at which endings begin; by default the last 150 points before the target."""
+    """Return the lowest and highest score at which endings begin; by default the last 150 points before the target.
+
+    Of a target that is no multiple of 10 the default is as if it were the next lower one.
+    """
     if scores is None:
-        scores = [rules.target - 150, rules.target - 10]
+        target = rules.target // 10 * 10
+        scores = [target - 150, target - 10]
     floor = -1_000_000 if rules.mercy is None else rules.mercy
     good = isinstance(scores, list) and len(scores) == 2 and all(type(s) is int and s % 10 == 0 for s in scores)
     if not good or not floor < scores[0] <= scores[1] <= rules.target - 10:

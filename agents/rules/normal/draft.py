@@ -38,13 +38,19 @@ def normal_draft(known: np.void, shown: int) -> int:
 
 
 @kernel
-def normal_exchange(known: np.void) -> int:
-    """The worst card of a double-nil bidder's hand while it is too bad to keep, then done."""
-    hand = int(known["hands"][int(known["turn"])])
+def worst_for_nil(hand: int) -> int:
+    """The card of a mask that is worst for a nil, the lowest id among equals; -1 if there is none."""
     worst, worst_danger = -1, -1
     while hand:
         card = lowest_bit(hand)
         hand &= hand - 1
         if danger(card) > worst_danger:
             worst, worst_danger = card, danger(card)
-    return worst if worst_danger >= NIL_THROW_FROM else DONE
+    return worst
+
+
+@kernel
+def normal_exchange(known: np.void) -> int:
+    """The worst card of a double-nil bidder's hand while it is too bad to keep, then done."""
+    worst = worst_for_nil(int(known["hands"][int(known["turn"])]))
+    return worst if danger(worst) >= NIL_THROW_FROM else DONE
