@@ -75,7 +75,10 @@ def go_wrong(how: str, request: dict[str, Any]) -> None:
 
 
 def main(how: str, at: int = 0, place: str = "") -> None:
-    """Answer until the input ends; then "stay" does not end. `place`: a file; the fault happens only if it does not exist, and leaves the process's number there."""
+    """Answer until the input ends; "stay" stays then.
+
+    `place`: a file; the fault happens only if it does not exist, and writes the process's number there.
+    """
     if how == "silent":
         time.sleep(60)
     if how == "banner":

@@ -18,7 +18,7 @@ from faulty_client import BAD_HELLOS
 import spades_env.envs  # noqa: F401  (registers the environment)
 from agents.base import AgentError, decision_keys
 from agents.process import ProcessAgent
-from agents.process.client import SHOWN, TAIL
+from agents.process.client import SHOWN, TAIL, WINDOW
 from spades_cli.main import main
 from spades_env.engine import step
 from spades_env.engine.batch import IllegalActionError
@@ -118,11 +118,26 @@ def test_lower_case_and_further_fields_are_no_fault() -> None:
 
 @pytest.mark.parametrize("how", ["twice", "endless lines"])
 def test_lines_that_nobody_asked_for_end_it(how: str) -> None:
-    """Read in bounds: the reader stops long before a flood fills the memory."""
     with ProcessAgent(f"{FAULTY} '{how}' 2", restarts=0) as agent:
         with pytest.raises(AgentError, match=r"more lines than there were requests|id is 2; allowed: 3"):
             agent.act(*bids(6))
         assert agent.counts == {"garbled": 1}
+
+
+def test_a_flood_of_lines_is_read_in_bounds() -> None:
+    """Nobody asks for more meanwhile; the reader stops by itself, and the next decision tells."""
+    with ProcessAgent(f"{FAULTY} 'endless lines' 2", restarts=0) as agent:
+        assert agent.act(*bids(3)).tolist() == [FIRST_LEGAL] * 3
+        client = agent._client
+        assert client is not None
+        deadline = time.monotonic() + 20
+        while client._inbox.qsize() <= WINDOW:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        time.sleep(0.2)
+        assert client._inbox.qsize() == WINDOW + 1  # the last says why no more are read
+        with pytest.raises(AgentError, match="id is 2; allowed: 3"):
+            agent.act(*bids(1))
 
 
 def test_a_program_that_does_not_read_is_not_waited_for() -> None:
