@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from record_games import preset_or_random_rules
+from record_games import drafted_game, preset_or_random_rules
 from test_leak import CASES, collect, scrambled
 
 import spades_env.envs  # noqa: F401  (registers the environment)
@@ -139,6 +139,18 @@ def test_calls_name_who_made_them() -> None:
             assert [seat for _, seat, _ in request["plays"]] == called[len(request["calls"]) :]
             called.append(game.turn)
             game.apply(int(rng.choice(game.legal_actions())))
+
+
+def test_an_exchange_shows_each_her_own_cards() -> None:
+    """R28, R29: seat 0 gave up two cards; seat 1 sees when, and how many."""
+    game = drafted_game()
+    told = [json.loads(requests(game.view(seat).views, np.zeros(1, np.uint64))[0]) for seat in (0, 1)]
+    given = [call for call in told[0]["calls"] if len(call[1]) == 2]
+    assert [seat for seat, _ in given] == [0, 0]
+    assert sorted(card for _, card in given) == sorted(told[0]["draft"]["thrown"])
+    hidden = [[0, "?"] if call in given else call for call in told[0]["calls"]]
+    assert told[1]["calls"] == hidden
+    assert (told[1]["draft"]["thrown"], told[1]["draft"]["exchanged"]) == ([], [2, 0])
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -9,7 +9,9 @@
 # The action for a request. Legal actions come in the order of their ids: the first of equal ranks is the lowest id.
 choose() {
     printf '%s\n' "$1" | awk '
-        function rank(card) { return card == "LJ" ? 14 : card == "BJ" ? 15 : index("23456789TJQKA", substr(card, 1, 1)) }
+        function rank(card) {
+            return card == "LJ" ? 14 : card == "BJ" ? 15 : index("23456789TJQKA", substr(card, 1, 1))
+        }
         function value(name) {  # the string, with its quotes, or list behind the first field of this name
             match($0, "\"" name "\":(\"[^\"]*\"|\\[[^]]*\\])")
             return substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3)
