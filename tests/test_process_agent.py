@@ -217,6 +217,11 @@ def test_the_exchange_on_the_page_is_what_happens() -> None:
     assert read_reply(reply.encode(), 28) == view.legal_texts()[view.legal_actions().index(twin)]
 
 
+def test_line_ends_of_windows_are_understood() -> None:
+    assert read_hello(b'{"type": "hello", "protocol": "spades-agent", "version": 1, "name": "bot"}\r\n') == "bot"
+    assert read_reply(b'{"id": 3, "action": "AS"}\r\n', 3) == "AS"
+
+
 def test_the_page_lists_every_field() -> None:
     table = PAGE.partition("## Fields of a request")[2].partition("\n## ")[0]
     names = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
