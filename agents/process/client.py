@@ -21,7 +21,7 @@ WINDOW: Final = 64
 """Most requests that a process has been sent and not answered."""
 TAIL: Final = 4096
 """Bytes kept of what a process wrote last to stderr."""
-SHOWN: Final = 300
+SHOWN: Final = 1000
 """Characters of those in an error."""
 GRACE: Final = 1.0
 """Seconds that a process has to end after its input was closed, before it is killed."""
