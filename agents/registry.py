@@ -1,4 +1,4 @@
-"""`load_agent`: an agent from a name with options, a policy file, or "module:attribute"."""
+"""`load_agent`: an agent from a name with options, a program, a policy file, or "module:attribute"."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from agents.base import Agent, AgentError, OracleAgent
+from agents.installed import find_installed, installed_agents, make_installed
+from agents.options import Options, read_options
+from agents.process.agent import FORM, ProcessAgent, is_process_text
 from agents.rules.conservative import ConservativeAgent
 from agents.rules.easy import DEFAULT_ERROR, EasyAgent
 from agents.rules.extremes import HighestAgent, LowestAgent
@@ -29,11 +32,11 @@ class Entry:
 
     make: Callable[..., Agent]
     help: str
-    options: Mapping[str, tuple[Callable[[str], Any], str]] = field(default_factory=dict)
+    options: Options = field(default_factory=dict)
 
 
 _OBJECTIVE = (str, "points, match or auto (default auto: the match near its end)")
-_SEARCH_OPTIONS: Mapping[str, tuple[Callable[[str], Any], str]] = {
+_SEARCH_OPTIONS: Options = {
     "worlds": (int, "worlds in which actions are compared, 2 or more"),
     "exact": (int, "with so many tricks left or fewer worlds are solved exactly, 0..13"),
     "draws": (int, "most uniform worlds drawn for each one kept"),
@@ -84,7 +87,8 @@ def load_any(spec: str | os.PathLike[str] | Agent | OracleAgent) -> Agent | Orac
 def load_agent(spec: str | os.PathLike[str] | Agent | OracleAgent) -> Agent:
     """Return the agent that `spec` stands for; an agent is returned as it is.
 
-    Text is, in this order: a name of `AGENTS`, with options after a colon; a policy file (one
+    Text is, in this order: a name of `AGENTS`, with options after a colon; "process:COMMAND", a program of any
+    language; a name that an installed package offers (agents/installed.py), with options too; a policy file (one
     that ends in .safetensors, or a folder); "module:attribute", another package's agent or a callable that
     makes one.
     """
@@ -95,7 +99,11 @@ def load_agent(spec: str | os.PathLike[str] | Agent | OracleAgent) -> Agent:
     if text in ORACLES:
         raise AgentError(f"agent {text!r} sees the hidden cards: only where oracles are let in (--oracles)")
     if name in AGENTS:
-        return _make(name, _options(name, rest) if colon else {})
+        return _make(name, read_options(name, rest, AGENTS[name].options) if colon else {})
+    if is_process_text(text):
+        return _start_process(text)
+    if (not colon or "=" in rest) and (entry := find_installed(name)) is not None:
+        return _checked(make_installed(entry, rest if colon else None), f"{text!r}")
     if text.endswith(".safetensors") or os.path.isdir(text):
         return _load_policy_file(text)
     if colon and "=" not in rest and name and rest:
@@ -105,31 +113,11 @@ def load_agent(spec: str | os.PathLike[str] | Agent | OracleAgent) -> Agent:
 
 def _allowed(name: str) -> str:
     """Return the nearest name as a suggestion, or everything that an agent's text may be."""
-    close = difflib.get_close_matches(name, AGENTS, n=1)
+    names = [*AGENTS, *(other for other in installed_agents() if other not in AGENTS)]
+    close = difflib.get_close_matches(name, names, n=1)
     if close:
         return f"did you mean {close[0]!r}?"
-    return f"one of {', '.join(AGENTS)}, a policy file (.safetensors) or a run's folder, or module:attribute"
-
-
-def _options(name: str, text: str) -> dict[str, Any]:
-    """Return the options of "key=value,key=value" as the entry reads them; unknown ones are refused."""
-    known = AGENTS[name].options
-    values: dict[str, Any] = {}
-    for pair in text.split(","):
-        key, equals, value = (part.strip() for part in pair.partition("="))
-        if not equals or not key or not value:
-            raise AgentError(f"agent {name!r}: option {pair!r} must be key=value")
-        if key not in known:
-            allowed = f"one of {', '.join(known)}" if known else "it has no options"
-            raise AgentError(f"agent {name!r}: unknown option {key!r}: {allowed}")
-        if key in values:
-            raise AgentError(f"agent {name!r}: option {key!r} is given twice")
-        read, meaning = known[key]
-        try:
-            values[key] = read(value)
-        except ValueError:
-            raise AgentError(f"agent {name!r}: {key}={value!r} is not allowed: {meaning}") from None
-    return values
+    return f"one of {', '.join(names)}, a policy file (.safetensors) or a run's folder, module:attribute, or {FORM}"
 
 
 def _make(name: str, options: dict[str, Any]) -> Agent:
@@ -137,6 +125,13 @@ def _make(name: str, options: dict[str, Any]) -> Agent:
         return AGENTS[name].make(**options)
     except AgentError as error:
         raise AgentError(f"agent {name!r}: {error}") from None
+
+
+def _start_process(text: str) -> Agent:
+    """Return the agent of a program, which has been started and said hello."""
+    agent = ProcessAgent.from_text(text)
+    agent.start()
+    return agent
 
 
 def _load_policy_file(path: str) -> Agent:

@@ -18,6 +18,7 @@ from spades_env import __version__
 SUBCOMMANDS = {
     "train": "Train a policy by self-play from a configuration file.",
     "evaluate": "Compare agents on duplicate deals and matches.",
+    "agents": "List the agents that have names, and their options.",
     "ladder": "Play a list of duels and show the strength table.",
     "equity": "Show the chance to win a match by scores and bags.",
     "bench": "Measure the environment's speed on this machine.",
@@ -29,6 +30,7 @@ SUBCOMMANDS = {
 ROOMS = {
     "train": ("agents", "evaluation", "training"),
     "evaluate": ("agents", "evaluation"),
+    "agents": ("agents",),
     "ladder": ("agents", "evaluation"),
     "equity": ("agents", "evaluation"),
     "bench": ("agents", "evaluation", "benchmarks"),
