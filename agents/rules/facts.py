@@ -10,7 +10,7 @@ import numpy as np
 from spades_env.cards import LITTLE_JOKER, SPADES, SUIT_MASKS
 from spades_env.engine.deal import deck_mask
 from spades_env.engine.kernel import inline_kernel, kernel, lowest_bit
-from spades_env.engine.play import SPADE_MASK, led_suit, suit_of
+from spades_env.engine.play import SPADE_MASK, led_suit, seat_after, suit_of
 
 JACK, QUEEN, KING, ACE = 9, 10, 11, 12
 JOKER_RANK = 13
@@ -73,9 +73,8 @@ def trick_so_far(known: np.void) -> tuple[int, int, int]:
     length = int(known["trick_len"])
     if length == 0:
         return -1, -1, -1
-    players, step = int(rules["players"]), int(rules["step"])
     trick = int(known["trick"])
-    start = int(known["first_play"]) + trick * players
+    start = int(known["first_play"]) + trick * int(rules["players"])
     led = led_suit(known)
     first_suit = suit_of(int(known["actions"][start]))
     best, turns = -1, 0
@@ -83,8 +82,7 @@ def trick_so_far(known: np.void) -> tuple[int, int, int]:
         strength = trick_strength(int(known["actions"][start + k]), led, first_suit)
         if strength > best:
             best, turns = strength, k
-    # Two or four play, so that "modulo `players`" needs no division.
-    return best, (int(known["leaders"][trick]) + turns * step) & (players - 1), led
+    return best, seat_after(rules, int(known["leaders"][trick]), turns), led
 
 
 @kernel

@@ -22,6 +22,12 @@ def suit_of(card: int) -> int:
 
 
 @inline_kernel
+def seat_after(rules: np.void, seat: int, turns: int) -> int:
+    """The seat that is `turns` after `seat` in playing order (R4); two or four play, so no division is needed."""
+    return (seat + turns * int(rules["step"])) & (int(rules["players"]) - 1)
+
+
+@inline_kernel
 def follow_mask(hand: int, suit: int) -> int:
     """Cards of `hand` that may be played on a lead of `suit`: those of the suit, or any without one (R11)."""
     same = hand & SUIT_MASKS[suit]
@@ -92,12 +98,10 @@ def legal_cards(game: np.void) -> int:
 def trick_winner(game: np.void, start: int) -> int:
     """Seat that wins the complete trick whose cards are `actions[start:]` (R12; opening_lead)."""
     rules = game["rules"]
-    players, step = int(rules["players"]), int(rules["step"])
-    seat = int(game["leaders"][int(game["trick"])])
     led = led_suit(game)
     first_suit = suit_of(int(game["actions"][start]))
-    best, winner = -1, seat
-    for k in range(players):
+    best, turns = -1, 0
+    for k in range(int(rules["players"])):
         card = int(game["actions"][start + k])
         suit = suit_of(card)
         # Ranked in tiers of 64: spades, then the suit led, then (low_club alone) the suit of the first card.
@@ -109,9 +113,8 @@ def trick_winner(game: np.void, start: int) -> int:
         elif suit == first_suit:
             strength = card
         if strength > best:
-            best, winner = strength, seat
-        seat = (seat + step) % players
-    return winner
+            best, turns = strength, k
+    return seat_after(rules, int(game["leaders"][int(game["trick"])]), turns)
 
 
 @inline_kernel
@@ -167,7 +170,7 @@ def apply_card(game: np.void, card: int) -> None:
     played = int(game["trick_len"]) + 1
     if played < players:
         game["trick_len"] = played
-        game["turn"] = (seat + int(rules["step"])) % players
+        game["turn"] = seat_after(rules, seat, 1)
         return
     winner = trick_winner(game, int(game["n_actions"]) - players)
     trick = int(game["trick"]) + 1
