@@ -36,7 +36,7 @@ def definition_of(job: Job) -> dict[str, Any]:
         "teams": list(job.teams),
         "scores": list(job.scores) if job.scores else None,
         "oracles": job.oracles,
-        "log": [list(field) for field in DEAL_LOG.descr],
+        "log": str(DEAL_LOG.descr),
         "spades_env": __version__,
         "code": code_hash(),
     }

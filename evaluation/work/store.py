@@ -166,9 +166,8 @@ def _difference(found: Any, wanted: dict[str, Any]) -> str:
     if not isinstance(found, dict):
         return "it has no definition"
     name = next((name for name in wanted if found.get(name) != wanted[name]), "more fields")
-    if name in ("code", "files", "log"):
-        return {"code": "played by other source code", "files": "agents' files have changed"}.get(name, "other fields")
-    return f"{name} is {found.get(name)!r} there and {wanted.get(name)!r} here"
+    said = {"code": "played by other source code", "files": "agents' files have changed", "log": "other log fields"}
+    return said.get(name) or f"{name} is {found.get(name)!r} there and {wanted.get(name)!r} here"
 
 
 def _refusal(path: Path, problem: str) -> StoreError:
