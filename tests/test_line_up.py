@@ -143,6 +143,23 @@ def test_records_of_two_agents_are_written_whole(capsys: pytest.CaptureFixture[s
     assert [record["players"] for record in records] == [["easy", "random"], ["random", "easy"]] * 4
 
 
+def test_an_agent_that_does_not_repeat_herself_gets_no_record(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one may that is given milliseconds: a record would tell deals that were not played."""
+    (tmp_path / "moody.py").write_text(
+        "import numpy as np\nfrom agents.rules.uniform import RandomAgent\nkey = 0\n\n"
+        "class Moody(RandomAgent):\n    def act(self, views, keys):\n        global key\n        key += 1\n"
+        "        return super().act(views, keys + np.uint64(key))\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    status, out, err = run(capsys, "moody:Moody", "easy", "--deals", "9", "--record", str(tmp_path / "x"))
+    assert (status, out) == (2, "")
+    assert "played again for the record, some deal came out otherwise" in err
+    assert not (tmp_path / "x").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -167,7 +167,7 @@ class Breaks:
 
 def test_an_exception_of_an_agent_names_agent_and_games() -> None:
     with pytest.raises(PartError, match=r"^deals 4\.\.7: agent 'breaks': ZeroDivisionError: oh$"):
-        evaluate(Breaks("raise", 100), "easy", deals=20, batch_size=4)
+        evaluate(Breaks("raise", 40), "easy", deals=20, batch_size=4)
     with pytest.raises(PartError, match=r"^deals \d\.\.\d: agent 'breaks': ZeroDivisionError: oh$"):
         evaluate(Breaks("raise", 20), "easy", deals=8, batch_size=4, workers=2)
 
