@@ -14,8 +14,6 @@ import numpy.typing as npt
 from evaluation.intervals import Interval, mean_interval
 from evaluation.play import LogArray, Tally
 from evaluation.result import results_of_matches
-from evaluation.starts import PURPOSE_SCORES as PURPOSE_SCORES
-from evaluation.starts import begin_endings as begin_endings
 from evaluation.work.crew import Desk, open_crew
 from evaluation.work.job import DUPLICATE, AgentSpec, Job
 from evaluation.work.run import Progress, play_all

@@ -15,7 +15,7 @@ from evaluation.intervals import half_width_of
 FIRST_LOOK: Final = 500
 """Deals before the first look: fewer say too little of the standard deviation."""
 STEP: Final = 10
-"""A look comes after so many-th a part more: a tenth."""
+"""From one look to the next it is a tenth, one over STEP, of the deals so far."""
 DEFAULT_MAX_DEALS: Final = 2_000_000
 
 Stopped = Literal["deals", "half_width", "max_deals"]

@@ -16,12 +16,13 @@ import pytest
 
 import spades_cli.ladder
 from evaluation.duplicate import evaluate
-from evaluation.endings import PURPOSE_SCORES, begin_endings, play_endings
+from evaluation.endings import play_endings
 from evaluation.intervals import mean_interval
 from evaluation.ladder.config import Duel, ladder_from, load_ladder
 from evaluation.ladder.page import markdown, row_of
 from evaluation.ladder.play import Costs, job_of, play_duel
 from evaluation.ladder.store import Store, StoreError, full_definition
+from evaluation.starts import PURPOSE_SCORES, begin_endings
 from evaluation.work.crew import Desk, open_crew
 from spades_cli.main import main
 from spades_env.configs import ConfigError

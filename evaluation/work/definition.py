@@ -22,10 +22,10 @@ def definition_of(job: Job) -> dict[str, Any]:
     """Return everything that decides the log of a job; its agents must be texts, and be loaded before."""
     texts = []
     for agent in job.agents:
-        if not isinstance(agent, str):
+        if not isinstance(agent, str | Path):
             name = getattr(agent, "name", agent)
             raise AgentError(f"agent {name!r} is an object; allowed where games are kept: agents given as text")
-        texts.append(agent)
+        texts.append(str(agent))
     return {
         "agents": texts,
         "files": files_of(texts),

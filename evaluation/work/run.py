@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from typing import Final
 
@@ -88,7 +88,7 @@ def run(
                 if kept is not None:
                     ready[first] = kept
                 else:
-                    flying[_submit(crew, job, first, count)] = first, count
+                    flying[_submit(crew, job, (first, count), flying)] = first, count
             if at not in ready:
                 for future in wait(flying, return_when=FIRST_COMPLETED).done:
                     part = _result(crew, job, future, flying)
@@ -132,25 +132,27 @@ def _loaded(part: Part | Kept, store: PartStore | None) -> Part:
     return store.load(part)
 
 
-def _submit(crew: Crew, job: int, first: int, count: int) -> Future[Part]:
+def _submit(crew: Crew, job: int, cut: tuple[int, int], flying: Mapping[Future[Part], tuple[int, int]]) -> Future[Part]:
+    """Order a part from the crew."""
     try:
-        return crew.submit(job, first, count)
+        return crew.submit(job, *cut)
     except BrokenExecutor as error:
-        raise _lost(crew.desk.jobs[job].name_of(first, count)) from error
+        raise _lost(crew, job, [*flying.values(), cut]) from error
 
 
 def _result(crew: Crew, job: int, future: Future[Part], flying: dict[Future[Part], tuple[int, int]]) -> Part:
-    """Return what came out of a future; a crash names all games that were being played."""
+    """Return what came out of a future."""
     try:
         part = future.result()
     except BrokenExecutor as error:
-        names = ", ".join(crew.desk.jobs[job].name_of(*games) for games in sorted(flying.values()))
-        raise _lost(names) from error
+        raise _lost(crew, job, list(flying.values())) from error
     del flying[future]
     return part
 
 
-def _lost(games: str) -> PartError:
+def _lost(crew: Crew, job: int, games: list[tuple[int, int]]) -> PartError:
+    """The error of a crash, which names all games that were being played."""
+    names = ", ".join(crew.desk.jobs[job].name_of(*some) for some in sorted(games))
     return PartError(
-        f'{games}: a worker process ended abruptly (out of memory, or a script without if __name__ == "__main__"?)'
+        f'{names}: a worker process ended abruptly (out of memory, or a script without if __name__ == "__main__"?)'
     )
