@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import ActionArray, Agent, KeyArray, OracleAgent, decision_key
+from agents.base import ActionArray, Agent, AgentError, KeyArray, OracleAgent, decision_key
 from spades_env.cards import NUM_CARDS
 from spades_env.engine.kernel import kernel, lowest_bit
 from spades_env.engine.state import PHASE_DEAL_OVER, StateArray
@@ -155,7 +155,7 @@ class Players:
             agent = WithStates(agent, states[self._index[:count]])
         try:
             return choose(agent, self._views[:count], self._keys[:count])
-        except PlayerError:
+        except (AgentError, PlayerError):
             raise
         except Exception as error:  # an agent of anybody's may raise anything
             raise PlayerError(f"agent {agent.name!r}: {type(error).__name__}: {error}") from error

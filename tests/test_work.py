@@ -26,6 +26,7 @@ from evaluation.ladder.store import Store
 from evaluation.play import Tally
 from evaluation.sequential import next_look
 from evaluation.work.crew import Desk, open_crew
+from evaluation.work.definition import files_of
 from evaluation.work.job import ALONE, DUPLICATE, Job, Played, put_together
 from evaluation.work.part import PartError, play_part
 from evaluation.work.run import MOST_GAMES, Pace, play_all, run
@@ -297,6 +298,16 @@ def test_another_evaluation_is_refused_by_what_differs(tmp_path: Path, monkeypat
     policy.write_text("from agents.rules.extremes import LowestAgent as Mine\n", encoding="utf-8")
     with pytest.raises(StoreError, match="played by other source code: move it away, or give another folder"):
         evaluate("mine:Mine", "easy", deals=4, store=folder)
+
+
+def test_files_that_belong_to_an_agent(tmp_path: Path) -> None:
+    program = tmp_path / "bot.sh"
+    found = []
+    for content in ("one", "two"):
+        program.write_text(content, encoding="utf-8")
+        found.append(files_of([f"process[limit=2]:sh {program}", "easy", "hard:worlds=5", str(program)]))
+    assert [set(one) for one in found] == [{f"process[limit=2]:sh {program}", str(program)}] * 2
+    assert not set(found[0].values()) & set(found[1].values())
 
 
 def flip(data: bytes) -> bytes:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
+import shlex
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
 from agents.base import AgentError
+from agents.installed import find_installed
+from agents.process.agent import is_process_text
+from agents.registry import AGENTS
 from evaluation.play import DEAL_LOG
 from evaluation.work.job import Job
 from spades_env import __version__
@@ -43,7 +47,7 @@ def definition_of(job: Job) -> dict[str, Any]:
 
 
 def files_of(texts: Iterable[str]) -> dict[str, str]:
-    """Return a hash of the file behind each agent's text that has one: a policy, or another package's module."""
+    """Return a hash of the files behind each agent's text that has any: policy, program, another package's module."""
     return {text: digest for text in texts if (digest := _file_digest(text))}
 
 
@@ -66,15 +70,23 @@ def digest_of(data: Any) -> str:
 
 
 def _file_digest(text: str) -> str | None:
-    """Return a hash of a policy file, of those in a folder, or of the module in "module:attribute"; else None."""
-    path = Path(text)
-    module = sys.modules.get(text.partition(":")[0]) if ":" in text else None
-    if path.is_dir():
-        files = sorted(path.glob("*.safetensors"))
-    elif path.is_file():
-        files = [path]
-    else:
-        files = [Path(module.__file__)] if module is not None and module.__file__ else []
+    """Return a hash of the files that `_files` finds, None if there are none."""
+    files = _files(text)
     if not files:
         return None
     return hashlib.sha256(b"".join(hashlib.sha256(file.read_bytes()).digest() for file in files)).hexdigest()
+
+
+def _files(text: str) -> list[Path]:
+    """Return the files behind an agent's text: a policy or those of a run's folder; what a command names; a module."""
+    if is_process_text(text):
+        return [Path(word) for word in shlex.split(text.partition(":")[2]) if Path(word).is_file()]
+    path = Path(text)
+    if path.is_dir():
+        return sorted(path.glob("*.safetensors"))
+    if path.is_file():
+        return [path]
+    name = text.partition(":")[0]
+    entry = None if name in AGENTS else find_installed(name)
+    module = None if name in AGENTS else sys.modules.get(entry.module if entry else name)
+    return [Path(module.__file__)] if module is not None and module.__file__ else []

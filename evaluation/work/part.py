@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import Agent, OracleAgent
+from agents.base import Agent, AgentError, OracleAgent
 from evaluation.play import IndexArray, LogArray, Players, log_deals, next_deals
 from evaluation.starts import begin
 from evaluation.work.job import Job, Part
@@ -53,7 +53,7 @@ def play_part(
         some = min(step, first + count - start)
         try:
             logs += _play_together(job, players, start, some, observe)
-        except PlayerError as error:
+        except (AgentError, PlayerError) as error:
             raise PartError(f"{job.name_of(start, some)}: {error}") from error
     log = np.concatenate(logs)
     log = log[np.lexsort((log["deal"], log["game"], log["row"]))]
