@@ -1,4 +1,4 @@
-"""`evaluate`: two agents on duplicate deals and matches, each played twice, the teams swapped.
+"""`evaluate` and `evaluate_line_up`: agents on duplicate deals and matches, each played again with the seats changed.
 
 What the cards are worth cancels, so fewer deals tell two agents apart; an agent against itself is exactly 0.
 """
@@ -6,246 +6,244 @@ What the cards are worth cancels, so fewer deals tell two agents apart; an agent
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from agents.base import Agent, OracleAgent
-from agents.registry import load_agent, load_any
-from evaluation.intervals import Interval, mean_interval, pair_win_interval
-from evaluation.machine import machine, versions
-from evaluation.play import LogArray, Players, Tally, log_deals, next_deals
-from evaluation.statistics import deal_statistics, match_statistics
+from evaluation.intervals import Interval, mean_interval
+from evaluation.line_up import rotations, shares_of
+from evaluation.play import DEAL_LOG, Tally
+from evaluation.result import Evaluation as Evaluation
+from evaluation.result import LineUpEvaluation, margins_of, results_of_matches
+from evaluation.sequential import DEFAULT_MAX_DEALS, Stopped, expected_deals, next_look, verdict
+from evaluation.starts import FIRST_MATCH as FIRST_MATCH
+from evaluation.starts import MAX_GAMES
+from evaluation.work.crew import MOST_WORKERS, Crew, Desk, open_crew
+from evaluation.work.job import DUPLICATE, AgentSpec, Job, Played, put_together
+from evaluation.work.run import Progress, play_all, run
+from evaluation.work.store import PartStore
 from spades_env.checks import finite_number, whole_number
-from spades_env.engine.batch import DEFAULT_MAX_DEALS, default_bag_price
-from spades_env.engine.state import PHASE_MATCH_OVER, STATE, StateArray, rules_to_record
-from spades_env.engine.step import new_games
+from spades_env.engine.batch import default_bag_price
 from spades_env.rules import Rules, as_rules
 
-FIRST_MATCH: Final = 1 << 30
-"""Game number of the first match: matches and single deals of one seed never share cards."""
-MAX_DEALS: Final = FIRST_MATCH - 1
+MAX_DEALS: Final = MAX_GAMES
 DEFAULT_DEALS: Final = 4000
-DEFAULT_BATCH: Final = 1024
 
-Progress = Callable[[str, int, int], None]
-"""Called with ("deals" or "matches", finished so far, total); both orientations count as one."""
+Watch = Callable[[Interval], None]
+"""Called with the margin so far while deals are played."""
 
 
 @dataclass(frozen=True)
-class Evaluation:
-    """What `evaluate` found; `to_dict` is the JSON contract.
+class Amount:
+    """How much to play, checked: a number of deals, or deals until an interval is narrow; and matches.
 
     Attributes:
-        margins, margins_raw: float64 (deals,), points of A minus B in each duplicate deal, the mean of its
-            two orientations; bags at `bag_price`, and counted as scored.
-        log: DEAL_LOG (2 * deals,), first every deal with A as team 0, then every deal with A as team 1.
-        match_results: float64 (matches,), mean result of A in a pair of matches: 1 won, 1/2 tied, 0 lost.
-        match_log: DEAL_LOG, every deal of the matches.
+        deals: duplicate deals, of a half-width the most.
+        half_width: of the 95 % interval of the margin, in points per deal; None: play all deals.
     """
 
-    agents: tuple[str, str]
-    rules: Rules
-    seed: int
-    bag_price: float
-    margins: npt.NDArray[np.float64]
-    margins_raw: npt.NDArray[np.float64]
-    log: LogArray
-    match_results: npt.NDArray[np.float64]
-    match_log: LogArray
-    tallies: tuple[Tally, Tally]
-    seconds: float
+    deals: int
+    half_width: float | None
+    matches: int
 
-    @property
-    def margin(self) -> Interval:
-        """Points per deal, A minus B, bags at `bag_price`."""
-        return mean_interval(self.margins)
+    @classmethod
+    def of(cls, deals: int | None, half_width: float | None, max_deals: int | None, matches: int) -> Amount:
+        """Return what is asked for; ValueError names what is no number, out of range or contradicts itself."""
+        if half_width is None:
+            if max_deals is not None:
+                raise ValueError(f"max_deals is {max_deals!r}; allowed without half_width: None, give deals")
+            most = whole_number("deals", DEFAULT_DEALS if deals is None else deals, 2, MAX_DEALS)
+        else:
+            if not finite_number("half_width", half_width) > 0:
+                raise ValueError(f"half_width is {half_width!r}; allowed: points per deal, above 0")
+            if deals is not None:
+                raise ValueError(f"deals is {deals!r}; allowed with half_width: None, it finds out; or max_deals")
+            most = whole_number("max_deals", DEFAULT_MAX_DEALS if max_deals is None else max_deals, 2, MAX_DEALS)
+        return cls(most, half_width, whole_number("matches", matches, 0, MAX_DEALS))
 
-    @property
-    def margin_raw(self) -> Interval:
-        """Points per deal, A minus B, bags and penalties counted as scored."""
-        return mean_interval(self.margins_raw)
 
-    @property
-    def match_win_rate(self) -> Interval | None:
-        """Share of matches that A won, ties as halves; None if none was played."""
-        return pair_win_interval(self.match_results) if self.match_results.size else None
+@dataclass(frozen=True)
+class Way:
+    """How to play, which changes no figure."""
 
-    def stats(self, side: int) -> dict[str, Any]:
-        """Return what happened to A's teams (side 0) or B's (side 1) in the duplicate deals."""
-        return deal_statistics(self.log, _teams(self.log, side))
+    batch_size: int | None = None
+    workers: int = 1
+    store: Path | None = None
+    progress: Progress | None = None
+    watch: Watch | None = None
 
-    def match_stats(self, side: int) -> dict[str, Any] | None:
-        """Return the same for the matches, or None if none was played."""
-        return match_statistics(self.match_log, _teams(self.match_log, side)) if self.match_log.size else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON; the names are a contract, described in docs/evaluation.md."""
-        win_rate = self.match_win_rate
-        return {
-            "agents": {"A": self.agents[0], "B": self.agents[1]},
-            "margin": self.margin.to_dict(),
-            "margin_raw": self.margin_raw.to_dict(),
-            "match_win_rate": win_rate.to_dict() if win_rate else None,
-            "deals": len(self.margins),
-            "matches": len(self.match_results),
-            "seed": self.seed,
-            "bag_price": self.bag_price,
-            "rules": self.rules.to_dict(),
-            "preset": self.rules.preset_name,
-            "illegal_actions": sum(tally.illegal for tally in self.tallies),
-            "illegal_actions_by_agent": {name: t.illegal for name, t in zip("AB", self.tallies, strict=True)},
-            "ms_per_decision": {name: t.ms_per_decision for name, t in zip("AB", self.tallies, strict=True)},
-            "stats": {"A": self.stats(0), "B": self.stats(1)},
-            "match_stats": {"A": self.match_stats(0), "B": self.match_stats(1)},
-            "seconds": self.seconds,
-            "versions": versions(),
-            "machine": machine(),
-        }
+    def __post_init__(self) -> None:
+        if self.batch_size is not None:
+            whole_number("batch_size", self.batch_size, 1, MAX_DEALS)
+        whole_number("workers", self.workers, 1, MOST_WORKERS)
 
 
 def evaluate(
-    a: str | Agent | OracleAgent,
-    b: str | Agent | OracleAgent,
+    a: AgentSpec,
+    b: AgentSpec,
     rules: Rules | str = "classic",
     *,
-    deals: int = DEFAULT_DEALS,
+    deals: int | None = None,
     matches: int = 0,
     seed: int = 0,
     bag_price: float | None = None,
-    batch_size: int = DEFAULT_BATCH,
+    batch_size: int | None = None,
     progress: Progress | None = None,
     oracles: bool = False,
+    workers: int = 1,
+    half_width: float | None = None,
+    max_deals: int | None = None,
+    store: str | Path | None = None,
+    watch: Watch | None = None,
 ) -> Evaluation:
     """Compare `a` and `b` (agents, or texts for `load_agent`) on duplicate deals and duplicate matches.
 
     Every deal starts at 0:0 without bags. `bag_price` is the points of a bag in `margin`, by default its own
-    and its share of the penalty, -9 under the presets. `batch_size`, the duplicate deals played at a time,
-    changes speed and memory, never the result. With `oracles`, agents that see all hands are let in (a ceiling).
+    and its share of the penalty, -9 under the presets. With `half_width`, deals are played until the 95 % interval
+    of `margin` is as narrow as that on both sides, or to `max_deals`; else `deals` (default 4,000) are.
+
+    `batch_size`, the duplicate deals in a part of the work, and `workers`, the processes that play parts, change
+    speed and memory, never the result. Finished parts are kept in the folder `store` and not played again. With
+    `oracles`, agents that see all hands are let in (a ceiling). `progress` is told how far it is, `watch` the margin.
     """
-    rules = as_rules(rules)
-    check_numbers(deals, matches, seed, batch_size, bag_price)
-    price = default_bag_price(rules) if bag_price is None else float(bag_price)
-    agents = [load_any(spec) if oracles else load_agent(spec) for spec in (a, b)]
-    players = Players(agents, 2 * min(batch_size, max(deals, matches)))
-    start = time.perf_counter()
-    log = _play_all(players, rules, seed, 0, deals, batch_size, progress)
-    match_rules = rules if rules.max_deals is not None else rules.replace(max_deals=DEFAULT_MAX_DEALS)
-    match_log = _play_all(players, match_rules, seed, FIRST_MATCH, matches, batch_size, progress)
-    return Evaluation(
-        agents=(agents[0].name, agents[1].name),
-        rules=rules,
-        seed=seed,
-        bag_price=price,
-        margins=_duplicate_margins(log, price),
-        margins_raw=_duplicate_margins(log, None),
-        log=log,
-        match_results=results_of_matches(match_log, matches),
-        match_log=match_log,
-        tallies=(players.tallies[0], players.tallies[1]),
-        seconds=time.perf_counter() - start,
+    amount, way = (
+        Amount.of(deals, half_width, max_deals, matches),
+        Way(batch_size, workers, _path(store), progress, watch),
+    )
+    job = pair_job((a, b), as_rules(rules), seed, oracles)
+    found = _measured(job, amount, bag_price, way)
+    return Evaluation(agents=tuple(found.pop("names")), **found)
+
+
+def evaluate_line_up(
+    line_up: Sequence[AgentSpec],
+    rules: Rules | str = "classic",
+    *,
+    deals: int | None = None,
+    matches: int = 0,
+    seed: int = 0,
+    bag_price: float | None = None,
+    batch_size: int | None = None,
+    progress: Progress | None = None,
+    oracles: bool = False,
+    workers: int = 1,
+    half_width: float | None = None,
+    max_deals: int | None = None,
+    store: str | Path | None = None,
+    watch: Watch | None = None,
+) -> LineUpEvaluation:
+    """Measure the team of seats 0 and 2 of a line-up, an agent for each seat, against the team of its other seats.
+
+    Every deal is played in all distinct rotations of the line-up around the table, two at least; cards, dealer and
+    decision keys stay with the chairs. Line-up A, B, A, B gives the figures of `evaluate(A, B)`. The other arguments
+    are those of `evaluate`.
+    """
+    amount, way = (
+        Amount.of(deals, half_width, max_deals, matches),
+        Way(batch_size, workers, _path(store), progress, watch),
+    )
+    job = line_up_job(line_up, as_rules(rules), seed, oracles)
+    found = _measured(job, amount, bag_price, way)
+    names, tallies = found.pop("names"), found.pop("tallies")
+    numbers = job.rows[0][: len(line_up)]
+    return LineUpEvaluation(
+        agents=tuple(names[k] for k in numbers),
+        tallies=tuple(tallies[k] for k in numbers),
+        shares=shares_of(line_up),
+        **found,
     )
 
 
-def check_numbers(deals: int, matches: int, seed: int, batch_size: int, bag_price: float | None) -> None:
-    """Raise ValueError, naming it, for what is no number or out of range."""
-    for name, value, low, high in (
-        ("deals", deals, 2, MAX_DEALS),
-        ("matches", matches, 0, MAX_DEALS),
-        ("seed", seed, 0, 2**63 - 1),
-        ("batch_size", batch_size, 1, MAX_DEALS),
-    ):
-        whole_number(name, value, low, high)
-    if bag_price is not None:
-        finite_number("bag_price", bag_price)
+def check_seed(seed: int) -> int:
+    """Raise ValueError, naming it, for what is no seed."""
+    return whole_number("seed", seed, 0, 2**63 - 1)
 
 
-def _play_all(
-    players: Players,
-    rules: Rules,
-    seed: int,
-    first: int,
-    games: int,
-    batch_size: int,
-    progress: Progress | None,
-) -> LogArray:
-    """Play games numbered from `first` in both orientations; the log, ordered by orientation, game and deal.
-
-    Those numbered from FIRST_MATCH are matches, the others single deals.
-    """
-    logs = [log_deals(np.zeros(0, STATE), np.zeros(0, np.int64), np.zeros(0, np.int8))]
-    record = rules_to_record(rules)
-    for start in range(0, games, batch_size):
-        count = min(batch_size, games - start)
-        half: StateArray = np.zeros(count, STATE)
-        new_games(half, record, seed, first + start)
-        states = np.concatenate([half, half])
-        numbers = np.tile(np.arange(start, start + count, dtype=np.int64), 2)
-        team_of_a = np.repeat(np.array([0, 1], np.int8), count)
-        if start == 0:
-            players.warm_up(states, _line_ups(team_of_a))
-        logs += _play_batch(players, states, numbers, team_of_a, first == FIRST_MATCH)
-        if progress is not None:
-            progress("matches" if first == FIRST_MATCH else "deals", start + count, games)
-    log = np.concatenate(logs)
-    return log[np.lexsort((log["deal"], log["game"], log["team_of_a"]))]
+def pair_job(agents: Sequence[AgentSpec], rules: Rules, seed: int, oracles: bool = False) -> Job:
+    """Return the single deals of two agents."""
+    return Job(tuple(agents), rules, DUPLICATE, seed=check_seed(seed), oracles=oracles)
 
 
-def _play_batch(
-    players: Players,
-    states: StateArray,
-    numbers: npt.NDArray[np.int64],
-    team_of_a: npt.NDArray[np.int8],
-    whole_match: bool,
-) -> list[LogArray]:
-    """Play one deal of every game of `states`, or its whole match; the logs deal by deal."""
-    logs = []
-    while states.size:
-        players.play_deals(states, _line_ups(team_of_a))
-        logs.append(log_deals(states, numbers, team_of_a))
-        if not whole_match:
+def line_up_job(line_up: Sequence[AgentSpec], rules: Rules, seed: int, oracles: bool = False) -> Job:
+    """Return the single deals of a line-up; its agents are those that differ, in the order of their first seats."""
+    if len(line_up) != rules.players:
+        raise ValueError(f"line_up has {len(line_up)} agents; allowed under these rules: {rules.players}")
+    shares = shares_of(line_up)
+    seats = sorted(set(shares))
+    rows = rotations([seats.index(share) for share in shares])
+    return Job(tuple(line_up[seat] for seat in seats), rules, rows, seed=check_seed(seed), oracles=oracles)
+
+
+def _path(store: str | Path | None) -> Path | None:
+    return None if store is None else Path(store)
+
+
+def _measured(job: Job, amount: Amount, bag_price: float | None, way: Way) -> dict[str, Any]:
+    """Play the deals of `job` and its matches; what an Evaluation is made of."""
+    price = default_bag_price(job.rules) if bag_price is None else finite_number("bag_price", bag_price)
+    matches = Job(job.agents, job.rules, job.rows, "matches", job.seed, oracles=job.oracles)
+    desk = Desk((job, matches))
+    names = [agent.name for agent in desk.agents(0)]
+    rows = len(job.rows)
+    begun = time.perf_counter()
+    with ExitStack() as stack:
+        kept = {
+            which.kind: stack.enter_context(PartStore(way.store, which))
+            for which, games in ((job, amount.deals), (matches, amount.matches))
+            if way.store is not None and games
+        }
+        crew = stack.enter_context(open_crew(desk, way.workers))
+        played, stopped = _play_deals(crew, amount, price, way, kept.get("deals"))
+        match_play = _play_matches(crew, amount.matches, way, kept.get("matches"))
+    return {
+        "names": names,
+        "rules": job.rules,
+        "seed": job.seed,
+        "bag_price": price,
+        "margins": margins_of(played.log, rows, price),
+        "margins_raw": margins_of(played.log, rows, None),
+        "log": played.log,
+        "match_results": results_of_matches(match_play.log, amount.matches, rows),
+        "match_log": match_play.log,
+        "tallies": tuple(one + other for one, other in zip(played.tallies, match_play.tallies, strict=True)),
+        "seconds": time.perf_counter() - begun,
+        "rows": rows,
+        "half_width_asked": amount.half_width,
+        "stopped": stopped,
+    }
+
+
+def _play_deals(crew: Crew, amount: Amount, price: float, way: Way, store: PartStore | None) -> tuple[Played, Stopped]:
+    """Play the single deals, to the number asked for or until their interval is narrow enough."""
+    rows = len(crew.desk.jobs[0].rows)
+    parts, margins = [], np.zeros(0)
+    stopped: Stopped | None = "deals"
+    for part in run(crew, 0, amount.deals, batch_size=way.batch_size, store=store):
+        parts.append(part)
+        finished = part.first + part.count
+        margins = np.concatenate([margins, margins_of(part.log, rows, price)])
+        total = amount.deals
+        if amount.half_width is not None:
+            at_look = finished in (amount.deals, next_look(finished - 1))
+            stopped = verdict(margins, amount.half_width, amount.deals) if at_look else None
+            known = stopped is None and finished > 1
+            total = expected_deals(margins, amount.half_width, amount.deals) if known else finished
+        if way.progress is not None:
+            way.progress("deals", finished, total)
+        if way.watch is not None and finished > 1:
+            way.watch(mean_interval(margins))
+        if amount.half_width is not None and stopped is not None:
             break
-        going = states["phase"] != PHASE_MATCH_OVER
-        states, numbers, team_of_a = states[going], numbers[going], team_of_a[going]
-        next_deals(states)
-    return logs
+    assert stopped is not None
+    return put_together(parts, rows), stopped
 
 
-def _line_ups(team_of_a: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
-    """Return who sits where, int8 (n, 4): 0, agent A, on the seats of `team_of_a`, shape (n,), else 1, B."""
-    line_ups: npt.NDArray[np.int8] = (np.arange(4) % 2 != team_of_a[:, None]).astype(np.int8)
-    return line_ups
-
-
-def _teams(log: LogArray, side: int) -> npt.NDArray[np.int64]:
-    """Return the team of side 0 (A) or 1 (B) in each deal of `log`, int64 (n,)."""
-    teams = log["team_of_a"].astype(np.int64)
-    return teams if side == 0 else 1 - teams
-
-
-def _duplicate_margins(log: LogArray, bag_price: float | None) -> npt.NDArray[np.float64]:
-    """Return A minus B of each duplicate deal, float64 (n,); without a price bags are as scored."""
-    points = (log["contract"] + log["nil"]).astype(np.float64)
-    points += log["bag_points"] + log["penalty"] if bag_price is None else bag_price * log["bags"]
-    margin = points[:, 0] - points[:, 1]
-    half = log.shape[0] // 2
-    result: npt.NDArray[np.float64] = (margin[:half] - margin[half:]) / 2.0
-    return result
-
-
-def results_of_matches(log: LogArray, matches: int) -> npt.NDArray[np.float64]:
-    """Return the mean result of A in the two matches of each pair, float64 (matches,), from their last deals.
-
-    Whoever has more points after the last deal has won, also where the match was cut off; equal points tie.
-    """
-    pair = log["team_of_a"].astype(np.int64) * matches + log["game"]
-    last = log[np.flatnonzero(np.diff(pair, append=-1))]  # one a match, as the log is ordered
-    teams = last["team_of_a"].astype(np.int64)
-    rows = np.arange(last.shape[0])
-    ahead = np.sign(last["scores"][rows, teams] - last["scores"][rows, 1 - teams])
-    results = ((1.0 + ahead) / 2.0).reshape(2, matches)
-    result: npt.NDArray[np.float64] = results.mean(axis=0)
-    return result
+def _play_matches(crew: Crew, matches: int, way: Way, store: PartStore | None) -> Played:
+    """Play the matches, if any."""
+    if matches == 0:
+        return Played(np.zeros(0, DEAL_LOG), tuple(Tally() for _ in crew.desk.jobs[1].agents))
+    return play_all(crew, 1, matches, batch_size=way.batch_size, store=store, progress=way.progress)

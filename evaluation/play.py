@@ -13,18 +13,18 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import ActionArray, Agent, KeyArray, OracleAgent, decision_key
+from agents.base import ActionArray, Agent, AgentError, KeyArray, OracleAgent, decision_key
 from spades_env.cards import NUM_CARDS
 from spades_env.engine.kernel import kernel, lowest_bit
 from spades_env.engine.state import PHASE_DEAL_OVER, StateArray
 from spades_env.engine.step import apply_action, go_on, is_legal_action, legal_parts
-from spades_env.envs.players import choose
+from spades_env.envs.players import PlayerError, choose
 from spades_env.view import empty_views, write_view
 
 DEAL_LOG_FIELDS: Final = (
     ("game", "<i4", "number of the game: of the duplicate deal or match"),
     ("deal", "<i4", "number of the deal in its match, from 0"),
-    ("team_of_a", "i1", "team that agent A played; the other was B's"),
+    ("team_of_a", "i1", "team that agent A played, of a line-up its seats 0 and 2; the other was B's"),
     ("dealer", "i1", "dealer of the deal"),
     ("players", "i1", "2 or 4"),
     ("hand_size", "i1", "tricks of the deal"),
@@ -32,7 +32,8 @@ DEAL_LOG_FIELDS: Final = (
     ("blind", "(4,)i1", "1: the bid is a blind or double nil"),
     ("tricks", "(4,)i1", "tricks taken by each seat"),
     ("boston", "i1", "team that took every trick (R16), else -1"),
-    ("_pad", "(3,)i1", "zeros"),
+    ("_pad", "i1", "zero"),
+    ("row", "<i2", "which of the job's rows of seats played: by how many seats a line-up is turned"),
     ("contract", "(2,)<i4", "points of each team for contracts made and set (R18)"),
     ("nil", "(2,)<i4", "points for nils of any kind (R19)"),
     ("bag_points", "(2,)<i4", "points for the bags of the deal (R21)"),
@@ -103,6 +104,10 @@ class Tally:
     illegal: int = 0
     seconds: float = 0.0
 
+    def __add__(self, other: Tally) -> Tally:
+        """Both together."""
+        return Tally(self.decisions + other.decisions, self.illegal + other.illegal, self.seconds + other.seconds)
+
     @property
     def ms_per_decision(self) -> float | None:
         """Milliseconds of wall time per decision, None before the first."""
@@ -136,19 +141,24 @@ class Players:
         self._views = empty_views(size)
         self._keys = np.empty(size, np.uint64)
 
-    def warm_up(self, states: StateArray, line_ups: npt.NDArray[np.int8]) -> None:
-        """Let every agent choose once without counting it, so that compiling is not timed as deciding."""
+    def warm_up(self, states: StateArray) -> None:
+        """Let every agent choose once in `states`, shape (n,), without counting or doing it."""
         for k, agent in enumerate(self.agents):
-            every_seat = np.full_like(line_ups, k)
+            every_seat = np.full((len(states), 4), k, np.int8)
             count = gather(states, every_seat, k, self._index, self._views, self._keys)
             if count:
-                self._choose(agent, states, 1)
+                self._choose(agent, states, count)
 
     def _choose(self, agent: Agent | OracleAgent, states: StateArray, count: int) -> IndexArray:
         """Actions of `agent` in the first `count` games gathered: from views, or from states if she is an oracle."""
         if isinstance(agent, OracleAgent):
             agent = WithStates(agent, states[self._index[:count]])
-        return choose(agent, self._views[:count], self._keys[:count])
+        try:
+            return choose(agent, self._views[:count], self._keys[:count])
+        except (AgentError, PlayerError):
+            raise
+        except Exception as error:  # an agent of anybody's may raise anything
+            raise PlayerError(f"agent {agent.name!r}: {type(error).__name__}: {error}") from error
 
     def play_deals(self, states: StateArray, line_ups: npt.NDArray[np.int8]) -> None:
         """Play the deal in progress of every game of `states`, shape (n,), to its end.

@@ -1,4 +1,4 @@
-"""`spades evaluate`: two agents on duplicate deals and matches, as a table or as JSON.
+"""`spades evaluate`: agents on duplicate deals and matches, as tables or as JSON.
 
 Progress goes to stderr, so that `--json -` leaves stdout to the result.
 """
@@ -19,30 +19,36 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
 from rich.text import Text
 
-from agents.base import Agent, OracleAgent
 from agents.registry import load_agent, load_any
-from evaluation.duplicate import DEFAULT_BATCH, DEFAULT_DEALS, check_numbers, evaluate
-from spades_cli.output import announce_compilation, json_option, write_json
-from spades_env.rules import as_rules
-
-STATS_ROWS = (
-    ("bid_mean", "bid per seat", "{:.2f}"),
-    ("team_bid_mean", "bid per team", "{:.2f}"),
-    ("table_bid_mean", "bid of the table", "{:.2f}"),
-    ("over_bid_mean", "tricks over bid, per bidder", "{:+.2f}"),
-    ("set_rate", "contracts set", "{:.1%}"),
-    ("bags_per_deal", "bags per team and deal", "{:.2f}"),
-    ("nil_rate", "seats that bid nil", "{:.2%}"),
-    ("nil_success", "nils made", "{:.1%}"),
+from evaluation.duplicate import (
+    DEFAULT_DEALS,
+    Amount,
+    Way,
+    check_seed,
+    evaluate,
+    evaluate_line_up,
+    line_up_job,
+    pair_job,
 )
+from evaluation.intervals import Interval
+from evaluation.line_up import split_line_up
+from evaluation.records import records_text
+from evaluation.result import Evaluation
+from evaluation.sequential import DEFAULT_MAX_DEALS
+from spades_cli.evaluation_tables import print_evaluation
+from spades_cli.output import INTERRUPTED, announce_compilation, check_path, json_option, write_json
+from spades_env.checks import finite_number, whole_number
+from spades_env.files import write_atomically
+from spades_env.rules import Rules, as_rules
+
+DEFAULT_RECORDS = 100
 
 
 @click.command(name="evaluate", context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("agent_a", metavar="A")
-@click.argument("agent_b", metavar="B")
+@click.argument("agents", metavar="[A B]", nargs=-1)
+@click.option("--lineup", metavar="A,B,C,D", help="Instead of A and B: an agent for each seat, in turn.")
 @click.option(
     "--rules",
     "rules_spec",
@@ -51,86 +57,143 @@ STATS_ROWS = (
     show_default=True,
     help="A preset or a .yaml file of rules.",
 )
-@click.option("--deals", default=DEFAULT_DEALS, show_default=True, help="Duplicate deals (each is played twice).")
-@click.option("--matches", default=0, show_default=True, help="Duplicate matches (each is played twice).")
+@click.option(
+    "--deals", type=int, help=f"Duplicate deals (each is played again, seats changed). Default: {DEFAULT_DEALS}."
+)
+@click.option(
+    "--half-width",
+    type=float,
+    metavar="POINTS",
+    help="Instead of --deals: play until the 95 % interval of the margin is as narrow as this on both sides.",
+)
+@click.option("--max-deals", type=int, help=f"With --half-width: the most deals. Default: {DEFAULT_MAX_DEALS}.")
+@click.option("--matches", default=0, show_default=True, help="Duplicate matches.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the cards and of the agents' chances.")
 @click.option(
     "--bag-price",
     type=float,
     help="Points of a bag in the margin. Default: its own and its share of the penalty, -9 in the presets.",
 )
+@click.option("--workers", default=1, show_default=True, help="Processes that play: speed, never the result.")
 @click.option(
     "--batch-size",
-    default=DEFAULT_BATCH,
-    show_default=True,
-    help="Duplicate deals played at a time: speed and memory, never the result.",
+    type=int,
+    help="Duplicate deals in a part of the work: never the result. Default: as many as take two seconds.",
+)
+@click.option("--resume", metavar="DIR", help="Keep finished parts in DIR, and go on from those that are there.")
+@click.option("--record", "record_path", metavar="FILE", help="Write the first deals as game records, JSON Lines.")
+@click.option(
+    "--record-deals", type=int, help=f"With --record: how many duplicate deals. Default: {DEFAULT_RECORDS}, or all."
 )
 @click.option("--oracles", is_flag=True, help="Let agents in that see all hands, such as cheating: a ceiling.")
 @json_option
 def command(
-    agent_a: str,
-    agent_b: str,
+    agents: tuple[str, ...],
+    lineup: str | None,
     rules_spec: str,
-    deals: int,
-    matches: int,
     seed: int,
     bag_price: float | None,
-    batch_size: int,
     oracles: bool,
+    record_path: str | None,
+    record_deals: int | None,
+    resume: str | None,
     json_path: str | None,
-) -> None:
+    **numbers: Any,
+) -> int:
     """Compare agent A with agent B: points per deal with a 95 % interval, and match wins if asked for.
 
     A and B are names (normal, hard, easy, ...; docs/agents.md), with options as in hard:worlds=50; policy files
     (.safetensors or a folder); or module:attribute. Every deal is played twice with the same cards, dealer
     and random numbers and the teams swapped, so that an agent against itself comes to exactly 0.
 
+    With --lineup the team of the first and the third agent is compared with the other; every deal is played in all
+    rotations around the table.
+
     \b
     Examples:
       spades evaluate normal easy
+      spades evaluate normal easy --half-width 0.25 --workers 2
+      spades evaluate --lineup hard:worlds=20,exact=3,easy,normal,easy --deals 200
       spades evaluate easy random --rules modern --deals 10000 --matches 500
-      spades evaluate runs/first/policy.safetensors conservative --json result.json
+      spades evaluate hard normal --half-width 0.5 --resume runs/hard-normal --json result.json
     """
     rules = as_rules(rules_spec)
-    load = load_any if oracles else load_agent
-    agents = load(agent_a), load(agent_b)
-    check_numbers(deals, matches, seed, batch_size, bag_price)
+    specs = _agents(agents, lineup)
+    for spec in specs:
+        (load_any if oracles else load_agent)(spec)
+    _check(seed, bag_price, numbers)
+    record_games = _record_games(record_path, record_deals, numbers)
     announce_compilation()
-    found = _evaluate(
-        *agents,
-        rules=rules,
-        deals=deals,
-        matches=matches,
-        seed=seed,
-        bag_price=bag_price,
-        batch_size=batch_size,
-        oracles=oracles,
-    )
-    if not write_json(found, json_path):
-        _print(found)
+    options = dict(numbers, seed=seed, bag_price=bag_price, oracles=oracles, store=resume)
+    try:
+        found = _evaluate(specs, lineup is not None, rules, options)
+    except KeyboardInterrupt:
+        if resume is None:
+            raise
+        click.echo(f"spades: interrupted; finished parts are in {resume}, the same command goes on", err=True)
+        return INTERRUPTED
+    if record_path is not None:
+        make_job = pair_job if lineup is None else line_up_job
+        job = make_job(specs, rules, seed, oracles)
+        write_atomically(record_path, records_text(job, found.log, min(record_games, len(found.margins))))
+    values = found.to_dict()
+    if not write_json(values, json_path):
+        print_evaluation(values)
+    return 0
 
 
-def _evaluate(agent_a: Agent | OracleAgent, agent_b: Agent | OracleAgent, **options: Any) -> dict[str, Any]:
-    """Evaluate with a progress bar on stderr and return the JSON contract."""
+def _agents(agents: tuple[str, ...], lineup: str | None) -> tuple[str, ...]:
+    """Return the agents' texts: A and B, or one for each seat."""
+    if lineup is not None:
+        if agents:
+            raise click.UsageError("--lineup stands instead of A and B: give one or the other")
+        return split_line_up(lineup)
+    if len(agents) != 2:
+        missing = "'A' and 'B'" if not agents else "'B'"
+        raise click.UsageError(
+            f"Missing argument {missing}" if len(agents) < 2 else f"got {len(agents)} agents; allowed: A and B"
+        )
+    return agents
+
+
+def _check(seed: int, bag_price: float | None, numbers: dict[str, Any]) -> None:
+    """Refuse numbers out of range before anything is compiled."""
+    check_seed(seed)
+    if bag_price is not None:
+        finite_number("bag_price", bag_price)
+    Amount.of(*(numbers[name] for name in ("deals", "half_width", "max_deals", "matches")))
+    Way(numbers["batch_size"], numbers["workers"])
+
+
+def _record_games(path: str | None, games: int | None, numbers: dict[str, Any]) -> int:
+    """Return how many deals to record at most; the file's place is checked now."""
+    if path is None:
+        if games is not None:
+            raise click.UsageError("--record-deals says how many deals --record writes: give both")
+        return 0
+    check_path(path)
+    most = numbers["deals"] or DEFAULT_DEALS if numbers["half_width"] is None else 2**30
+    return DEFAULT_RECORDS if games is None else whole_number("record_deals", games, 1, most)
+
+
+def _evaluate(specs: tuple[str, ...], line_up: bool, rules: Rules, options: dict[str, Any]) -> Evaluation:
+    """Evaluate with a progress bar on stderr."""
     with _progress() as bar:
         tasks: dict[str, TaskID] = {}
+        margin = ""
 
         def show(what: str, finished: int, total: int) -> None:
             if what not in tasks:
-                tasks[what] = bar.add_task(what, total=total)
-            bar.update(tasks[what], completed=finished)
+                tasks[what] = bar.add_task(what, total=total, note="")
+            bar.update(tasks[what], completed=finished, total=total, note=margin if what == "deals" else "")
 
-        return evaluate(agent_a, agent_b, progress=show, **options).to_dict()
+        def watch(interval: Interval) -> None:
+            nonlocal margin
+            margin = f"{interval.mean:+.2f} ± {interval.high - interval.mean:.2f}"
 
-
-def _print(found: dict[str, Any]) -> None:
-    """Print the result as two tables, and a warning if an agent broke the rules."""
-    console = Console()
-    console.print(_results(found))
-    console.print(_statistics(found))
-    if found["illegal_actions"]:
-        each = ", ".join(f"{name} {count}" for name, count in found["illegal_actions_by_agent"].items())
-        console.print(f"Illegal actions, replaced by the lowest legal one: {each}", style="bold red")
+        if line_up:
+            return evaluate_line_up(specs, rules, progress=show, watch=watch, **options)
+        return evaluate(specs[0], specs[1], rules, progress=show, watch=watch, **options)
 
 
 class _Rate(ProgressColumn):
@@ -145,49 +208,16 @@ class _Rate(ProgressColumn):
 def _progress() -> Progress:
     """Return a progress bar on stderr, gone when its work is done; a log file gets none."""
     console = Console(stderr=True)
+    # Parts of slow agents are far apart: the time left is judged by the last ten minutes, not by rich's 30 seconds.
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         _Rate(),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
         console=console,
         transient=True,
         disable=not console.is_terminal,
+        speed_estimate_period=600,
     )
-
-
-def _results(found: dict[str, Any]) -> Table:
-    """Return the table of what was measured, with its intervals."""
-    agents = found["agents"]
-    table = Table(
-        title=f"A = {agents['A']} against B = {agents['B']}",
-        caption=f"rules {found['preset'] or 'custom'}, {found['deals']:,} duplicate deals, "
-        f"{found['matches']:,} duplicate matches, seed {found['seed']}, {found['seconds']:.1f} s",
-        title_justify="left",
-        caption_justify="left",
-    )
-    for heading in ("A minus B", "mean", "95 % interval"):
-        table.add_column(heading, no_wrap=True)
-    for name, interval in (
-        (f"points per deal, bags at {found['bag_price']:+g}", found["margin"]),
-        ("points per deal, bags as scored", found["margin_raw"]),
-    ):
-        table.add_row(name, f"{interval['mean']:+.2f}", f"{interval['low']:+.2f} to {interval['high']:+.2f}")
-    wins = found["match_win_rate"]
-    if wins is not None:
-        table.add_row("matches won by A", f"{wins['mean']:.1%}", f"{wins['low']:.1%} to {wins['high']:.1%}")
-    return table
-
-
-def _statistics(found: dict[str, Any]) -> Table:
-    """Return the table of what both agents' teams did in the duplicate deals."""
-    table = Table(title="In the duplicate deals", title_justify="left")
-    for heading in ("", "A", "B"):
-        table.add_column(heading, no_wrap=True)
-    for name, label, form in STATS_ROWS:
-        values = (found["stats"][agent][name] for agent in "AB")
-        table.add_row(label, *("-" if value is None else form.format(value) for value in values))
-    times = (1000 * found["ms_per_decision"][agent] for agent in "AB")
-    table.add_row("microseconds per decision", *(f"{time:.2f}" for time in times))
-    return table

@@ -16,13 +16,15 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from agents.base import Agent, AgentError
+from agents.base import AgentError
 from evaluation.ladder.config import Duel, load_ladder
 from evaluation.ladder.page import markdown, row_of
-from evaluation.ladder.play import Costs, agents_of, batch_size_for, play_duel
+from evaluation.ladder.play import Costs, job_of, play_duel
 from evaluation.ladder.store import Store
 from evaluation.machine import machine, versions
+from evaluation.work.crew import MOST_WORKERS, Crew, Desk, open_crew
 from spades_cli.output import INTERRUPTED, announce_compilation, json_option, write_json
+from spades_env.checks import whole_number
 from spades_env.files import write_atomically
 
 DEFAULT_CONFIG, DEFAULT_OUT = "ladder", "ladder"
@@ -46,8 +48,9 @@ PAGE_FILE, JSON_FILE = "ladder.md", "ladder.json"
     help="Play this many times as many games of each duel.",
 )
 @click.option("--out", default=DEFAULT_OUT, show_default=True, metavar="DIR", help="Folder for results and tables.")
+@click.option("--workers", default=1, show_default=True, help="Processes that play: speed, never the figures.")
 @json_option
-def command(config: str, only: str | None, scale: float, out: str, json_path: str | None) -> int:
+def command(config: str, only: str | None, scale: float, out: str, workers: int, json_path: str | None) -> int:
     """Play the duels of a list and show them as one table with intervals, goals, and what the agents did.
 
     Each finished duel is kept in DIR/results.json at once: the same command goes on after an interruption, only
@@ -57,15 +60,16 @@ def command(config: str, only: str | None, scale: float, out: str, json_path: st
     \b
     Examples:
       spades ladder
-      spades ladder --only "^normal v" --scale 0.1
+      spades ladder --only "^normal v" --scale 0.1 --workers 2
       spades ladder --config mine.yaml --out mine --json -
     """
+    whole_number("workers", workers, 1, MOST_WORKERS)
     duels = _chosen([duel.scaled(scale) for duel in load_ladder(config)], only, config)
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     store = Store(folder)
     try:
-        reasons = _play(duels, store)
+        reasons = _play(duels, store, workers)
     except KeyboardInterrupt:
         click.echo(f"spades: interrupted; finished duels are in {store.path}, the same command goes on", err=True)
         return INTERRUPTED
@@ -92,44 +96,46 @@ def _chosen(duels: list[Duel], only: str | None, config: str) -> list[Duel]:
     return chosen
 
 
-def _play(duels: list[Duel], store: Store) -> dict[Duel, str]:
+def _play(duels: list[Duel], store: Store, workers: int) -> dict[Duel, str]:
     """Play what has not been played; why the others cannot be."""
-    waiting, reasons = _loaded([duel for duel in duels if store.get(duel) is None])
+    waiting = [duel for duel in duels if store.get(duel) is None]
+    desk = Desk([job_of(duel) for duel in waiting])
+    reasons = _not_available(waiting, desk)
     for duel, reason in reasons.items():
         click.echo(f"{duel.label}: not available: {reason}", err=True)
-    if waiting:
+    jobs = {duel: job for job, duel in enumerate(waiting) if duel not in reasons}
+    if jobs:
         announce_compilation()
-        with _progress() as bar:
-            _play_all(waiting, store, bar)
+        with open_crew(desk, workers) as crew, _progress() as bar:
+            _play_all(jobs, crew, store, bar)
     return reasons
 
 
-def _loaded(duels: list[Duel]) -> tuple[dict[Duel, list[Agent]], dict[Duel, str]]:
-    """Return the agents of each duel, and of the others the reason why they could not be loaded."""
-    loaded: dict[Duel, list[Agent]] = {}
+def _not_available(duels: list[Duel], desk: Desk) -> dict[Duel, str]:
+    """Load the agents of each duel, number k of the desk; why some could not be loaded."""
     reasons: dict[Duel, str] = {}
-    for duel in duels:
+    for job, duel in enumerate(duels):
         try:
-            loaded[duel] = agents_of(duel)
+            desk.agents(job)
         except AgentError as error:
             reasons[duel] = str(error)
-    return loaded, reasons
+    return reasons
 
 
-def _play_all(waiting: dict[Duel, list[Agent]], store: Store, bar: Progress) -> None:
+def _play_all(jobs: dict[Duel, int], crew: Crew, store: Store, bar: Progress) -> None:
     """Play the duels in their order and keep each result; the bar counts expected seconds, not duels."""
     task = bar.add_task("trying the agents out", total=None)
     costs = Costs()
-    seconds = {duel: costs.seconds_per_game(duel, agents) for duel, agents in waiting.items()}
-    bar.update(task, total=sum(duel.games * seconds[duel] for duel in waiting))
+    seconds = {duel: costs.seconds_per_game(duel) for duel in jobs}
+    bar.update(task, total=sum(duel.games * seconds[duel] for duel in jobs))
     done = 0.0
-    for k, (duel, agents) in enumerate(waiting.items(), 1):
-        bar.update(task, description=f"{k} of {len(waiting)}: {duel.label}")
+    for k, (duel, job) in enumerate(jobs.items(), 1):
+        bar.update(task, description=f"{k} of {len(jobs)}: {duel.label}")
 
         def show(_: str, finished: int, __: int, base: float = done, each: float = seconds[duel]) -> None:
             bar.update(task, completed=base + finished * each)
 
-        measured = play_duel(duel, agents, batch_size_for(seconds[duel]), show)
+        measured = play_duel(duel, crew, job, show)
         store.put(duel, measured)
         bar.console.print(f"{duel.label}: {measured['seconds']:.1f} s", highlight=False, soft_wrap=True)
         done += duel.games * seconds[duel]

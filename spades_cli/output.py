@@ -32,15 +32,18 @@ def json_option(function: F) -> F:
 
 
 def _checked(context: click.Context, parameter: click.Parameter, path: str | None) -> str | None:
-    """A path that can be written, or the system's error for it now rather than after minutes of work."""
-    if path is None or path == "-":
-        return path
+    if path is not None and path != "-":
+        check_path(path)
+    return path
+
+
+def check_path(path: str) -> None:
+    """Refuse a path that cannot be written, with the system's error, now rather than after minutes of work."""
     target = Path(path)
     if not path or target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path or ".")
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-    return path
 
 
 def write_json(result: Any, json_path: str | None) -> bool:

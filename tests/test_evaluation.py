@@ -17,9 +17,10 @@ from random_rules import random_rules
 
 from agents.rules.easy import EasyAgent
 from agents.rules.uniform import RandomAgent
-from evaluation.duplicate import Evaluation, evaluate, results_of_matches
+from evaluation.duplicate import evaluate
 from evaluation.intervals import mean_interval, pair_win_interval
 from evaluation.play import DEAL_LOG, LogArray
+from evaluation.result import Evaluation, results_of_matches
 from evaluation.statistics import deal_statistics, match_statistics
 from spades_cli.main import main
 from spades_env.engine.step import legal_masks
@@ -94,8 +95,8 @@ class Recorder(RandomAgent):
 def test_both_orientations_have_the_same_cards_and_dealer_in_every_deal() -> None:
     a, b = Recorder(), Recorder()
     result = evaluate(a, b, "table", deals=30, matches=6, seed=2)
-    # One warm-up call of each agent for deals and for matches looks at the first game, too.
-    decisions = sum(len(hands) for hands in (*a.hands.values(), *b.hands.values())) - 4
+    # Before anything is counted each agent looks at the first deal, and at the first match at 0:0 and near its end.
+    decisions = sum(len(hands) for hands in (*a.hands.values(), *b.hands.values())) - 6
     assert decisions == len(result.log) + len(result.match_log)
     assert set(a.hands) & set(b.hands)
     for key in set(a.hands) & set(b.hands):
@@ -261,7 +262,13 @@ def test_every_statistic_of_a_hand_made_log() -> None:
         "blind_nil_attempts": 1,
         "blind_nil_made": 1,
         "blind_nil_rate": 1 / 8,
+        "opponent_nil_attempts": 0,
+        "opponent_nils_set": 0,
+        "opponent_nil_set_rate": None,
         "set_rate": 1 / 3,  # of the three deals with a contract
+        "contract_rate": 2 / 3,
+        "points_per_deal": None,
+        "points_raw_per_deal": (70 - 50 + 0 + 130) / 4,
         "over_bid_mean": (0 + 1 - 1 + 0 + 0) / 5,
         "bags_per_deal": 3 / 4,
         "bostons": 1,
@@ -312,7 +319,13 @@ def test_statistics_agree_with_a_slow_count_under_any_rules(case: int) -> None:
 def test_a_match_goes_to_the_higher_score_of_its_last_deal_and_a_tie_is_half() -> None:
     ends = {(0, 0): (510, 400), (0, 1): (510, 400), (1, 0): (90, 120), (1, 1): (70, 70)}
     rows = [
-        {"game": game, "deal": deal, "team_of_a": team, "scores": ends[game, team] if deal == 2 else (0, 999)}
+        {
+            "game": game,
+            "deal": deal,
+            "row": team,
+            "team_of_a": team,
+            "scores": ends[game, team] if deal == 2 else (0, 999),
+        }
         for team in (0, 1)
         for game in (0, 1)
         for deal in range(3)
@@ -405,7 +418,7 @@ CONTRACT |= {
     "stats",
     "match_stats",
 }
-CONTRACT |= {"seconds", "versions", "machine"}
+CONTRACT |= {"seconds", "versions", "machine", "half_width_asked", "stopped"}
 STATS = {"bid_mean", "table_bid_mean", "nil_rate", "nil_success", "set_rate", "bags_per_deal"}
 
 

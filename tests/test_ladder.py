@@ -15,14 +15,15 @@ import numpy as np
 import pytest
 
 import spades_cli.ladder
-from agents.registry import load_agent
 from evaluation.duplicate import evaluate
-from evaluation.endings import PURPOSE_SCORES, begin_endings, play_endings
+from evaluation.endings import play_endings
 from evaluation.intervals import mean_interval
 from evaluation.ladder.config import Duel, ladder_from, load_ladder
 from evaluation.ladder.page import markdown, row_of
-from evaluation.ladder.play import Costs, agents_of, batch_size_for, play_duel
+from evaluation.ladder.play import Costs, job_of, play_duel
 from evaluation.ladder.store import Store, StoreError, full_definition
+from evaluation.starts import PURPOSE_SCORES, begin_endings
+from evaluation.work.crew import Desk, open_crew
 from spades_cli.main import main
 from spades_env.configs import ConfigError
 from spades_env.engine import rng
@@ -55,9 +56,10 @@ def duel(**fields: Any) -> Duel:
     return ladder_from({"sections": [{"title": "T", "duels": [fields]}]}, "x")[0]
 
 
-def played(the_duel: Duel, batch_size: int = 1024) -> dict[str, Any]:
+def played(the_duel: Duel, batch_size: int | None = None) -> dict[str, Any]:
     """What a duel comes to, without what depends on the clock."""
-    found = play_duel(the_duel, agents_of(the_duel), batch_size)
+    with open_crew(Desk([job_of(the_duel)])) as crew:
+        found = play_duel(the_duel, crew, 0, batch_size=batch_size)
     return {name: value for name, value in found.items() if name not in ("seconds", "ms_per_decision")}
 
 
@@ -253,14 +255,10 @@ def test_the_same_seed_gives_the_same_figures_in_any_batch(fields: dict[str, Any
     assert played(duel(**fields)) != played(duel(**fields, seed=1))
 
 
-def test_costs_and_batches() -> None:
+def test_costs() -> None:
     costs = Costs()
-    seconds = costs.seconds_per_game(duel(), [load_agent("easy"), load_agent("conservative")])
-    assert 0 < seconds < 1
-    alone = costs.seconds_per_game(duel(b=None), [load_agent("easy")])
-    matches = costs.seconds_per_game(duel(b=None, kind="matches"), [load_agent("easy")])
-    assert matches == 10 * alone
-    assert (batch_size_for(0.0), batch_size_for(0.05), batch_size_for(100.0)) == (1024, 100, 4)
+    assert 0 < costs.seconds_per_game(duel()) < 1
+    assert costs.seconds_per_game(duel(b=None, kind="matches")) == 10 * costs.seconds_per_game(duel(b=None))
 
 
 # --- Goals and the page -------------------------------------------------------------------------------------

@@ -284,7 +284,7 @@ def test_an_evaluation_counts_lost_decisions_as_illegal(capsys: pytest.CaptureFi
 def test_the_command_ends_in_one_line_when_restarts_are_used_up(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", f"process[restarts=0]:{FAULTY} exit 5", "easy", "--deals", "4"]) == 2
     error = capsys.readouterr().err.strip().splitlines()[-1]
-    assert error.startswith("spades: error: agent ")
+    assert error.startswith("spades: error: deals 0..3: agent ")
     assert "ended with status 3 without a reply" in error
 
 

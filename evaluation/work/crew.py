@@ -1,0 +1,83 @@
+"""Who plays parts: this process, or several. A crew takes orders and gives back futures; it cuts and keeps nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from agents.base import Agent, OracleAgent
+from evaluation.work.job import AgentSpec, Job, Part, load
+from evaluation.work.part import play_part, warm_up
+from spades_env.checks import whole_number
+
+MOST_WORKERS = 256
+
+
+class Desk:
+    """Jobs in one process and their agents: each text is loaded once, each job's agents warmed up at its first part."""
+
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        self.jobs = tuple(jobs)
+        self._loaded: dict[tuple[Any, bool], Agent | OracleAgent] = {}
+        self._warm: set[int] = set()
+
+    def agents(self, job: int) -> tuple[Agent | OracleAgent, ...]:
+        """Return the agents of job number `job`, loaded; AgentError says why one is not available."""
+        which = self.jobs[job]
+        return tuple(self._agent(spec, which.oracles) for spec in which.agents)
+
+    def play(self, job: int, first: int, count: int) -> Part:
+        """Play a part of job number `job`."""
+        agents = self.agents(job)
+        if job not in self._warm:
+            warm_up(self.jobs[job], agents)
+            self._warm.add(job)
+        return play_part(self.jobs[job], agents, first, count)
+
+    def _agent(self, spec: AgentSpec, oracles: bool) -> Agent | OracleAgent:
+        if not isinstance(spec, str):
+            return load(spec, oracles)
+        if (spec, oracles) not in self._loaded:
+            self._loaded[spec, oracles] = load(spec, oracles)
+        return self._loaded[spec, oracles]
+
+
+class Crew(AbstractContextManager["Crew"], Protocol):
+    """Plays parts of the jobs of a desk, as many at a time as it has workers; leaving the context stops it."""
+
+    desk: Desk
+    workers: int
+
+    def submit(self, job: int, first: int, count: int) -> Future[Part]:
+        """Order a part of job number `job` of the desk; PartError comes out of the future."""
+        ...
+
+
+class LocalCrew(Crew):
+    """This process: a part is played when it is ordered."""
+
+    workers = 1
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def submit(self, job: int, first: int, count: int) -> Future[Part]:
+        """Play the part; errors are raised at once."""
+        done: Future[Part] = Future()
+        done.set_result(self.desk.play(job, first, count))
+        return done
+
+
+def open_crew(desk: Desk, workers: int = 1) -> Crew:
+    """Return a crew of one or more processes for the jobs of `desk`."""
+    if whole_number("workers", workers, 1, MOST_WORKERS) == 1:
+        return LocalCrew(desk)
+    # Imported late: processes of their own are for those who ask for them.
+    from evaluation.work.processes import ProcessCrew
+
+    return ProcessCrew(desk, workers)

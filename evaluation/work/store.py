@@ -1,0 +1,174 @@
+"""Parts kept in a folder, a file each, so that an interrupted evaluation goes on, and more games can be added later.
+
+A folder belongs to the whole definition of its jobs, one of each kind; anything else in its place is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+import numpy as np
+from filelock import FileLock, Timeout
+
+from evaluation.play import DEAL_LOG, Tally
+from evaluation.work.definition import definition_of, digest_of
+from evaluation.work.job import Job, Part
+from spades_env.files import write_atomically
+
+FORMAT: Final = "spades evaluation"
+VERSION: Final = 1
+MAX_BYTES: Final = 2**30
+"""Largest file read."""
+
+
+class StoreError(ValueError):
+    """A folder of kept games that cannot be used; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A part in a file: games `first` to `first + count - 1`."""
+
+    first: int
+    count: int
+    path: Path
+
+
+class PartStore:
+    """The kept parts of one job. A context: nobody else may use the folder for a job of that kind meanwhile.
+
+    Attributes:
+        kept: the parts that were there when it was opened; all files have been checked.
+    """
+
+    def __init__(self, folder: Path, job: Job) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder, self._job = folder, job
+        self._definition = definition_of(job)
+        self._digest = digest_of(self._definition)
+        self._lock = FileLock(folder / f"{job.kind}.lock")
+        self.kept: tuple[Kept, ...] = ()
+
+    def __enter__(self) -> PartStore:
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise StoreError(
+                f"{self._folder} is in use by another process: wait for it, or give another folder"
+            ) from None
+        try:
+            self._check_definition()
+            paths = sorted(self._folder.glob(f"{self._job.kind}-*.part"))
+            self.kept = tuple(Kept(part.first, part.count, path) for path in paths for part in [self._read(path)])
+        except BaseException:
+            self._lock.release()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._lock.release()
+
+    def load(self, kept: Kept) -> Part:
+        """Return a kept part."""
+        return self._read(kept.path)
+
+    def save(self, part: Part) -> None:
+        """Keep a part: the whole file is there, or nothing of it."""
+        name = f"{self._job.kind}-{part.first:010d}-{part.count:010d}.part"
+        write_atomically(self._folder / name, _to_bytes(part, self._digest))
+
+    def _check_definition(self) -> None:
+        """Write down what the folder belongs to, or refuse one that belongs to something else."""
+        path = self._folder / f"{self._job.kind}.json"
+        if not path.exists():
+            if any(self._folder.glob(f"{self._job.kind}-*.part")):
+                raise _refusal(path, "is missing beside its parts")
+            described = {"format": FORMAT, "version": VERSION, "definition": self._definition}
+            write_atomically(path, json.dumps(described, indent=1) + "\n")
+            return
+        try:
+            data: Any = json.loads(path.read_bytes()) if path.stat().st_size < MAX_BYTES else None
+        except (ValueError, RecursionError):
+            raise _refusal(path, "is no JSON text") from None
+        if not isinstance(data, dict) or data.get("format") != FORMAT or data.get("version") != VERSION:
+            raise _refusal(path, "is no description of kept games")
+        found = data.get("definition")
+        if found != self._definition:
+            raise _refusal(path, f"belongs to other games: {_difference(found, self._definition)}")
+
+    def _read(self, path: Path) -> Part:
+        """Return the part in a file; one that is foreign or damaged is refused."""
+        if path.stat().st_size > MAX_BYTES:
+            raise _refusal(path, f"is larger than {MAX_BYTES} bytes")
+        try:
+            part = _from_bytes(path.read_bytes(), self._digest)
+        except (ValueError, KeyError, TypeError, RecursionError, zlib.error):
+            part = None
+        rows = len(self._job.rows)
+        if part is None or not _is_complete(part, rows) or len(part.tallies) != len(self._job.agents):
+            raise _refusal(path, "is damaged, or no part of these games")
+        return part
+
+
+def _to_bytes(part: Part, definition: str) -> bytes:
+    """A line of JSON, then the compressed log; a hash of both stands in the line."""
+    body = zlib.compress(part.log.tobytes(), 1)
+    head: dict[str, Any] = {
+        "format": f"{FORMAT} part",
+        "version": VERSION,
+        "definition": definition,
+        "first": part.first,
+        "count": part.count,
+        "deals": len(part.log),
+        "tallies": [[tally.decisions, tally.illegal, tally.seconds] for tally in part.tallies],
+        "seconds": part.seconds,
+    }
+    head["sha256"] = _hash(head, body)
+    return json.dumps(head).encode() + b"\n" + body
+
+
+def _from_bytes(data: bytes, definition: str) -> Part | None:
+    """Return the part that `_to_bytes` made, None if it is not whole or belongs elsewhere; may raise on garbage."""
+    line, _, body = data.partition(b"\n")
+    head = json.loads(line)
+    claimed = head.pop("sha256")
+    if head["version"] != VERSION or head["definition"] != definition or claimed != _hash(head, body):
+        return None
+    size = head["deals"] * DEAL_LOG.itemsize
+    raw = zlib.decompressobj().decompress(body, size + 1)
+    if len(raw) != size:
+        return None
+    tallies = tuple(Tally(*numbers) for numbers in head["tallies"])
+    return Part(head["first"], head["count"], np.frombuffer(raw, DEAL_LOG), tallies, head["seconds"])
+
+
+def _hash(head: dict[str, Any], body: bytes) -> str:
+    return hashlib.sha256(digest_of(head).encode() + body).hexdigest()
+
+
+def _is_complete(part: Part, rows: int) -> bool:
+    """Whether the log has the first deal of every game in every row."""
+    games = part.log[part.log["deal"] == 0]
+    expected = np.tile(np.arange(part.first, part.first + part.count), rows)
+    return bool(np.array_equal(games["game"], expected))
+
+
+def _difference(found: Any, wanted: dict[str, Any]) -> str:
+    """Name the first field that differs, with both values where they are short."""
+    if not isinstance(found, dict):
+        return "it has no definition"
+    name = next((name for name in wanted if found.get(name) != wanted[name]), "more fields")
+    said = {"code": "played by other source code", "files": "agents' files have changed", "log": "other log fields"}
+    return said.get(name) or f"{name} is {found.get(name)!r} there and {wanted.get(name)!r} here"
+
+
+def _refusal(path: Path, problem: str) -> StoreError:
+    return StoreError(f"{path} {problem}: move it away, or give another folder")
