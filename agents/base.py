@@ -17,6 +17,7 @@ from spades_env.engine.state import StateArray
 
 KeyArray = npt.NDArray[np.uint64]
 ActionArray = npt.NDArray[np.int16]
+ChanceArray = npt.NDArray[np.float64]
 
 
 class AgentError(ValueError):
@@ -56,4 +57,17 @@ class OracleAgent(Protocol):
 
     def act_on_states(self, states: StateArray, keys: KeyArray) -> ActionArray:
         """Return a legal action for every row of `states` (dtype STATE, shape (n,)), int16 of shape (n,)."""
+        ...
+
+
+@runtime_checkable
+class KnownPolicy(Protocol):
+    """Optional, beside `Agent`: she can say how likely she takes each action, so that her luck can be taken out.
+
+    Her key must be all that decides between the actions, and each must come with exactly the chance she says:
+    evaluation/variance rests on it.
+    """
+
+    def chances(self, views: StateArray) -> ChanceArray:
+        """Return the chance of every action id in each of `views` (dtype VIEW, shape (n,)), float64 (n, 73)."""
         ...

@@ -7,7 +7,7 @@ import os
 import numpy as np
 import torch
 
-from agents.base import ActionArray, AgentError, KeyArray
+from agents.base import ActionArray, AgentError, ChanceArray, KeyArray
 from agents.learned.network import PolicyNetwork
 from agents.learned.sampling import sample_rows
 from agents.learned.weights import read_policy
@@ -48,18 +48,35 @@ class LearnedAgent:
 
     def _act(self, views: StateArray, keys: KeyArray) -> ActionArray:
         """Actions for at most BLOCK views, padded to BLOCK rows."""
+        logits = self._logits(views)
+        if not self.sample:
+            return logits.argmax(dim=1).numpy().astype(np.int16)
+        actions = np.empty(len(views), np.int64)
+        sample_rows(torch.softmax(logits, dim=1).numpy(), keys, actions)
+        return actions.astype(np.int16)
+
+    def chances(self, views: StateArray) -> ChanceArray:
+        """Chance of every action, see `agents.base.KnownPolicy`; 1 for one action unless she draws (`sample`)."""
+        self._check_rules(views)
+        chances = np.zeros((len(views), NUM_ACTIONS))
+        for start in range(0, len(views), BLOCK):
+            rows = slice(start, start + BLOCK)
+            logits = self._logits(views[rows])
+            if self.sample:
+                chances[rows] = torch.softmax(logits, dim=1).numpy()
+            else:
+                chances[np.arange(start, start + len(logits)), logits.argmax(dim=1).numpy()] = 1.0
+        return chances / chances.sum(axis=1, keepdims=True)
+
+    def _logits(self, views: StateArray) -> torch.Tensor:
+        """Logits, float32 (n, actions), for at most BLOCK views."""
         observations = np.zeros((BLOCK, FLAT_SIZE), np.uint8)
         masks = np.ones((BLOCK, NUM_ACTIONS), np.int8)
         encode_views(views, observations[: len(views)])
         write_view_masks(views, masks[: len(views)])
         with torch.inference_mode():
-            logits, _ = self.network(torch.from_numpy(observations), torch.from_numpy(masks).bool())
-            if not self.sample:
-                return logits.argmax(dim=1).numpy()[: len(views)].astype(np.int16)
-            probabilities = torch.softmax(logits, dim=1).numpy()[: len(views)]
-        actions = np.empty(len(views), np.int64)
-        sample_rows(probabilities, keys, actions)
-        return actions.astype(np.int16)
+            logits: torch.Tensor = self.network(torch.from_numpy(observations), torch.from_numpy(masks).bool())[0]
+        return logits[: len(views)]
 
     def _check_rules(self, views: StateArray) -> None:
         rules = views["known"]["rules"]

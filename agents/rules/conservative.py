@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.base import ActionArray, KeyArray
+from agents.base import ActionArray, ChanceArray, KeyArray
+from agents.rules.chances import mixed_chances
 from agents.rules.facts import QUEEN, nearest_bid, rank_of
 from spades_env.actions import DONE, FIRST_BID, LOOK
 from spades_env.engine.bidding import legal_bids
 from spades_env.engine.kernel import kernel, lowest_bit, popcount
 from spades_env.engine.play import SPADE_MASK
-from spades_env.engine.state import PHASE_BID, PHASE_BLIND, PHASE_EXCHANGE, StateArray
+from spades_env.engine.state import PHASE_BID, PHASE_BLIND, PHASE_DRAFT, PHASE_EXCHANGE, PHASE_PLAY, StateArray
 from spades_env.engine.step import random_action
 
 
@@ -63,3 +64,8 @@ class ConservativeAgent:
         out = np.empty(views.shape[0], np.int16)
         conservative_moves(views, keys, out)
         return out
+
+    def chances(self, views: StateArray) -> ChanceArray:
+        """Return the chance of every action, see `agents.base.KnownPolicy`: any card, any draft, one bid."""
+        at_random = np.isin(views["known"]["phase"], (PHASE_PLAY, PHASE_DRAFT))
+        return mixed_chances(views, self.act(views, np.zeros(views.shape[0], np.uint64)), at_random.astype(np.float64))

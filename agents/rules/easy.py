@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.base import ActionArray, AgentError, KeyArray
+from agents.base import ActionArray, AgentError, ChanceArray, KeyArray
+from agents.rules.chances import mixed_chances
 from agents.rules.easy_bid import easy_bid
 from agents.rules.easy_play import easy_card
 from agents.rules.facts import JACK, rank_of
@@ -19,6 +20,7 @@ from spades_env.engine.state import (
     PHASE_BLIND,
     PHASE_DRAFT,
     PHASE_EXCHANGE,
+    PHASE_PLAY,
     StateArray,
 )
 from spades_env.engine.step import random_action
@@ -79,3 +81,10 @@ class EasyAgent:
         out = np.empty(views.shape[0], np.int16)
         easy_moves(views, keys, float(self.error), out)
         return out
+
+    def chances(self, views: StateArray) -> ChanceArray:
+        """Return the chance of every action, see `agents.base.KnownPolicy`: she slips only with her cards."""
+        rule = np.empty(views.shape[0], np.int16)
+        easy_moves(views, np.zeros(views.shape[0], np.uint64), 0.0, rule)
+        slips = np.where(views["known"]["phase"] == PHASE_PLAY, self.error, 0.0)
+        return mixed_chances(views, rule, slips)

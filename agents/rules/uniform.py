@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.base import ActionArray, KeyArray
+from agents.base import ActionArray, ChanceArray, KeyArray
+from agents.rules.chances import mixed_chances
 from spades_env.engine.kernel import kernel
 from spades_env.engine.state import StateArray
 from spades_env.engine.step import random_action
@@ -27,3 +28,8 @@ class RandomAgent:
         out = np.empty(views.shape[0], np.int16)
         random_moves(views, keys, out)
         return out
+
+    def chances(self, views: StateArray) -> ChanceArray:
+        """Return the chance of every action, see `agents.base.KnownPolicy`."""
+        n = views.shape[0]
+        return mixed_chances(views, np.zeros(n, np.int16), np.ones(n))

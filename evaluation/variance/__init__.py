@@ -1,0 +1,1 @@
+"""Making intervals narrower without moving what they are intervals of: control variates for duplicate deals."""

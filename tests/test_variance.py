@@ -1,0 +1,152 @@
+"""Control variates: they leave the expected margin where it is, and narrow it where an agent's chances are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from random_rules import random_rules
+
+from agents.base import AgentError, ChanceArray, KnownPolicy
+from agents.registry import AGENTS, load_agent
+from agents.rules.uniform import RandomAgent
+from agents.stakes import POINTS
+from evaluation.variance.fit import controlled, variance_ratio
+from evaluation.variance.luck import checked_chances, luck_of_action, stand_in
+from spades_env.actions import NUM_ACTIONS
+from spades_env.engine.kernel import kernel
+from spades_env.engine.state import PHASE_DEAL_OVER, STATE, StateArray, rules_to_record
+from spades_env.engine.step import apply, new_games, random_action
+from spades_env.rules import Rules
+from spades_env.view import empty_views, views_to_act
+
+KNOWN = [name for name in AGENTS if isinstance(load_agent(name), KnownPolicy)]
+
+
+@kernel
+def move(states: StateArray, i: int, n: int) -> int:
+    return random_action(states[i], states[i]["key"], n)
+
+
+@kernel
+def luck_at(
+    states: StateArray,
+    i: int,
+    action: int,
+    chances: np.ndarray,
+    kinds: np.ndarray,
+    slips: np.ndarray,
+    work: StateArray,
+    points: tuple,
+) -> float:
+    line_up = np.array([0, 1, 0, 1], np.int8)
+    return luck_of_action(states[i], action, chances, line_up, kinds, slips, 2, -9.0, work, points)
+
+
+def positions(rules: Rules, count: int, seed: int) -> StateArray:
+    """Return `count` games stopped at a random decision of random play."""
+    rng = np.random.default_rng(seed)
+    states = np.zeros(count, STATE)
+    new_games(states, rules_to_record(rules), seed, 0)
+    for i in range(count):
+        for n in range(int(rng.integers(0, 50))):
+            before = states[i].copy()
+            apply(states, i, move(states, i, n))
+            if states[i]["phase"] >= PHASE_DEAL_OVER:
+                states[i] = before
+                break
+    return states
+
+
+def test_who_has_chances() -> None:
+    assert KNOWN == ["random", "conservative", "easy"]
+
+
+@pytest.mark.parametrize("name", ["random", "conservative", "easy:error=0.3"])
+def test_the_chances_are_those_with_which_she_acts(name: str) -> None:
+    agent = load_agent(name)
+    for number in range(3):
+        states = positions(random_rules(np.random.default_rng(number)), 6, number)
+        views = empty_views(6)
+        views_to_act(states, views)
+        chances = checked_chances(agent, name, views)
+        keys = np.random.default_rng(1).integers(0, 2**63, 4000).astype(np.uint64)
+        for i in range(6):
+            taken = agent.act(np.repeat(views[i : i + 1], 4000), keys)
+            shares = np.bincount(taken, minlength=NUM_ACTIONS) / 4000
+            assert (shares[chances[i] == 0] == 0).all()
+            assert np.abs(shares - chances[i]).max() < 4.5 * np.sqrt(0.25 / 4000)
+
+
+@pytest.mark.parametrize("opponent", ["normal", "random", "conservative", "easy"])
+def test_the_luck_of_a_decision_has_mean_zero_exactly(opponent: str) -> None:
+    agent = load_agent("easy:error=0.3")
+    kinds, slips = (np.array(values) for values in zip(stand_in(agent), stand_in(load_agent(opponent)), strict=True))
+    largest, work = 0.0, np.zeros(1, STATE)
+    for number in range(4):
+        states = positions(random_rules(np.random.default_rng(number)), 8, number)
+        views = empty_views(8)
+        views_to_act(states, views)
+        chances = agent.chances(views)
+        for i in range(8):
+            before = states[i].tobytes()
+            luck = [
+                luck_at(states, i, action, chances[i], kinds, slips.astype(np.float64), work, POINTS)
+                for action in np.flatnonzero(chances[i])
+            ]
+            assert states[i].tobytes() == before
+            assert abs(np.dot(luck, chances[i][chances[i] > 0])) < 1e-9
+            largest = max(largest, np.abs(luck).max())
+    assert largest > 1.0
+
+
+class Liar(RandomAgent):
+    """Says chances that are not her own."""
+
+    name = "liar"
+
+    def __init__(self, factor: float, legal: bool = True) -> None:
+        self.factor, self.legal = factor, legal
+
+    def chances(self, views: StateArray) -> ChanceArray:
+        chances = super().chances(views) * self.factor
+        return chances if self.legal else np.roll(chances, 1, axis=1)
+
+
+@pytest.mark.parametrize("liar", [Liar(0.5), Liar(float("nan")), Liar(-1.0), Liar(1.0, legal=False)])
+def test_what_are_no_chances_is_refused(liar: Liar) -> None:
+    views = empty_views(4)
+    views_to_act(positions(Rules(), 4, 1), views)
+    with pytest.raises(AgentError, match=r"liar.*chances must be of shape"):
+        checked_chances(liar, "liar", views)
+
+
+# --- The fit ------------------------------------------------------------------------------------------------
+
+
+def test_the_controlled_mean_is_unbiased_and_no_coefficient_sees_its_own_deals() -> None:
+    """With 12 values, a fit on the same values would be off: 20,000 evaluations show a bias of this size."""
+    rng = np.random.default_rng(5)
+    means = []
+    for _ in range(20_000):
+        control = rng.exponential(1.0, 12) - 1.0
+        # Skewed and not linear: fitted on itself, the coefficient would be tied to the control's mean.
+        values = 1.0 + control**2 + rng.normal(0.0, 1.0, 12)
+        means.append(controlled(values, control[:, None]).mean())
+    error = np.std(means) / np.sqrt(20_000)
+    assert abs(np.mean(means) - 2.0) < 4 * error
+
+
+def test_a_control_that_explains_half_the_variance_halves_it() -> None:
+    rng = np.random.default_rng(6)
+    control = rng.normal(0.0, 3.0, 50_000)
+    values = 7.0 + 2.0 * control + rng.normal(0.0, 6.0, 50_000)
+    better = controlled(values, np.stack([control, rng.normal(size=50_000)], axis=1))
+    assert variance_ratio(values, better) == pytest.approx(2.0, rel=0.03)
+    assert better.mean() == pytest.approx(7.0, abs=0.15)
+
+
+def test_controls_that_never_vary_change_nothing() -> None:
+    values = np.random.default_rng(7).normal(size=100)
+    assert (controlled(values, np.zeros((100, 2))) == values).all()
+    assert variance_ratio(values, values) == 1.0
+    assert variance_ratio(np.zeros(9), np.zeros(9)) == 1.0
