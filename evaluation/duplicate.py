@@ -5,6 +5,7 @@ What the cards are worth cancels, so fewer deals tell two agents apart; an agent
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -22,6 +23,7 @@ from evaluation.result import LineUpEvaluation, margins_of, results_of_matches
 from evaluation.sequential import DEFAULT_MAX_DEALS, Stopped, expected_deals, next_look, verdict
 from evaluation.starts import FIRST_MATCH as FIRST_MATCH
 from evaluation.starts import MAX_GAMES
+from evaluation.variance.fit import controlled, controls_of
 from evaluation.work.crew import MOST_WORKERS, Crew, Desk, open_crew
 from evaluation.work.job import DUPLICATE, AgentSpec, Job, Played, put_together
 from evaluation.work.run import Progress, play_all, run
@@ -31,6 +33,7 @@ from spades_env.engine.batch import default_bag_price
 from spades_env.rules import Rules, as_rules
 
 MAX_DEALS: Final = MAX_GAMES
+MOST_PLAYOUTS: Final = 10_000
 DEFAULT_DEALS: Final = 4000
 
 Watch = Callable[[Interval], None]
@@ -44,14 +47,18 @@ class Amount:
     Attributes:
         deals: duplicate deals, of a half-width the most.
         half_width: of the 95 % interval of the margin, in points per deal; None: play all deals.
+        playouts: for each choice whose luck is measured; 0: none is.
     """
 
     deals: int
     half_width: float | None
     matches: int
+    playouts: int = 0
 
     @classmethod
-    def of(cls, deals: int | None, half_width: float | None, max_deals: int | None, matches: int) -> Amount:
+    def of(
+        cls, deals: int | None, half_width: float | None, max_deals: int | None, matches: int, playouts: int = 0
+    ) -> Amount:
         """Return what is asked for; ValueError names what is no number, out of range or contradicts itself."""
         if half_width is None:
             if max_deals is not None:
@@ -63,7 +70,8 @@ class Amount:
             if deals is not None:
                 raise ValueError(f"deals is {deals!r}; allowed with half_width: None, it finds out; or max_deals")
             most = whole_number("max_deals", DEFAULT_MAX_DEALS if max_deals is None else max_deals, 2, MAX_DEALS)
-        return cls(most, half_width, whole_number("matches", matches, 0, MAX_DEALS))
+        whole_number("luck_playouts", playouts, 0, MOST_PLAYOUTS)
+        return cls(most, half_width, whole_number("matches", matches, 0, MAX_DEALS), playouts)
 
 
 @dataclass(frozen=True)
@@ -98,6 +106,7 @@ def evaluate(
     half_width: float | None = None,
     max_deals: int | None = None,
     store: str | Path | None = None,
+    luck_playouts: int = 0,
     watch: Watch | None = None,
 ) -> Evaluation:
     """Compare `a` and `b` (agents, or texts for `load_agent`) on duplicate deals and duplicate matches.
@@ -109,9 +118,12 @@ def evaluate(
     `batch_size`, the duplicate deals in a part of the work, and `workers`, the processes that play parts, change
     speed and memory, never the result. Finished parts are kept in the folder `store` and not played again. With
     `oracles`, agents that see all hands are let in (a ceiling). `progress` is told how far it is, `watch` the margin.
+
+    With `luck_playouts`, the luck of agents whose chances are known is measured by so many playouts for each of their
+    choices and taken out of `controlled`, whose interval `half_width` is then about (evaluation.variance).
     """
     amount, way = (
-        Amount.of(deals, half_width, max_deals, matches),
+        Amount.of(deals, half_width, max_deals, matches, luck_playouts),
         Way(batch_size, workers, _path(store), progress, watch),
     )
     job = pair_job((a, b), as_rules(rules), seed, oracles)
@@ -134,6 +146,7 @@ def evaluate_line_up(
     half_width: float | None = None,
     max_deals: int | None = None,
     store: str | Path | None = None,
+    luck_playouts: int = 0,
     watch: Watch | None = None,
 ) -> LineUpEvaluation:
     """Measure the team of seats 0 and 2 of a line-up, an agent for each seat, against the team of its other seats.
@@ -143,7 +156,7 @@ def evaluate_line_up(
     are those of `evaluate`.
     """
     amount, way = (
-        Amount.of(deals, half_width, max_deals, matches),
+        Amount.of(deals, half_width, max_deals, matches, luck_playouts),
         Way(batch_size, workers, _path(store), progress, watch),
     )
     job = line_up_job(line_up, as_rules(rules), seed, oracles)
@@ -186,6 +199,7 @@ def _measured(job: Job, amount: Amount, bag_price: float | None, way: Way) -> di
     """Play the deals of `job` and its matches; what an Evaluation is made of."""
     price = default_bag_price(job.rules) if bag_price is None else finite_number("bag_price", bag_price)
     matches = Job(job.agents, job.rules, job.rows, "matches", job.seed, oracles=job.oracles)
+    job = dataclasses.replace(job, playouts=amount.playouts, bag_price=price if amount.playouts else 0.0)
     desk = Desk((job, matches))
     names = [agent.name for agent in desk.agents(0)]
     rows = len(job.rows)
@@ -214,28 +228,35 @@ def _measured(job: Job, amount: Amount, bag_price: float | None, way: Way) -> di
         "rows": rows,
         "half_width_asked": amount.half_width,
         "stopped": stopped,
+        "playouts": amount.playouts,
+        "controls": controls_of(played.log, job.rows, len(job.agents)),
+        "deal_seconds": played.seconds,
     }
 
 
 def _play_deals(crew: Crew, amount: Amount, price: float, way: Way, store: PartStore | None) -> tuple[Played, Stopped]:
     """Play the single deals, to the number asked for or until their interval is narrow enough."""
-    rows = len(crew.desk.jobs[0].rows)
+    job = crew.desk.jobs[0]
+    rows = len(job.rows)
     parts, margins = [], np.zeros(0)
+    controls = np.zeros((0, len(job.agents)))
     stopped: Stopped | None = "deals"
     for part in run(crew, 0, amount.deals, batch_size=way.batch_size, store=store):
         parts.append(part)
         finished = part.first + part.count
         margins = np.concatenate([margins, margins_of(part.log, rows, price)])
+        controls = np.concatenate([controls, controls_of(part.log, job.rows, len(job.agents))])
+        values = controlled(margins, controls) if amount.playouts else margins
         total = amount.deals
         if amount.half_width is not None:
             at_look = finished in (amount.deals, next_look(finished - 1))
-            stopped = verdict(margins, amount.half_width, amount.deals) if at_look else None
+            stopped = verdict(values, amount.half_width, amount.deals) if at_look else None
             known = stopped is None and finished > 1
-            total = expected_deals(margins, amount.half_width, amount.deals) if known else finished
+            total = expected_deals(values, amount.half_width, amount.deals) if known else finished
         if way.progress is not None:
             way.progress("deals", finished, total)
         if way.watch is not None and finished > 1:
-            way.watch(mean_interval(margins))
+            way.watch(mean_interval(values))
         if amount.half_width is not None and stopped is not None:
             break
     assert stopped is not None
@@ -245,5 +266,5 @@ def _play_deals(crew: Crew, amount: Amount, price: float, way: Way, store: PartS
 def _play_matches(crew: Crew, matches: int, way: Way, store: PartStore | None) -> Played:
     """Play the matches, if any."""
     if matches == 0:
-        return Played(np.zeros(0, DEAL_LOG), tuple(Tally() for _ in crew.desk.jobs[1].agents))
+        return Played(np.zeros(0, DEAL_LOG), tuple(Tally() for _ in crew.desk.jobs[1].agents), 0.0)
     return play_all(crew, 1, matches, batch_size=way.batch_size, store=store, progress=way.progress)

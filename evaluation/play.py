@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from agents.base import ActionArray, Agent, AgentError, KeyArray, OracleAgent, decision_key
+from evaluation.variance.luck import Luck
 from spades_env.cards import NUM_CARDS
 from spades_env.engine.kernel import kernel, lowest_bit
 from spades_env.engine.state import PHASE_DEAL_OVER, StateArray
@@ -40,6 +41,7 @@ DEAL_LOG_FIELDS: Final = (
     ("penalty", "(2,)<i4", "points taken for full bag counts (R21)"),
     ("bags", "(2,)<i4", "bags taken in the deal (R18, R20)"),
     ("scores", "(2,)<i4", "match scores after the deal"),
+    ("luck", "(4,)<f8", "luck of each seat's choices, where measured: points of her team minus the other's"),
 )
 DEAL_LOG: Final = np.dtype([(name, form) for name, form, _ in DEAL_LOG_FIELDS])
 """One record a deal played: name, form and meaning of each field stand in `DEAL_LOG_FIELDS`."""
@@ -98,15 +100,16 @@ def next_deals(states: StateArray) -> None:
 
 @dataclass
 class Tally:
-    """What one agent's decisions came to."""
+    """What one agent's decisions came to; `luck_seconds` went into measuring their luck."""
 
     decisions: int = 0
     illegal: int = 0
     seconds: float = 0.0
+    luck_seconds: float = 0.0
 
     def __add__(self, other: Tally) -> Tally:
         """Both together."""
-        return Tally(self.decisions + other.decisions, self.illegal + other.illegal, self.seconds + other.seconds)
+        return Tally(*(one + another for one, another in zip(astuple(self), astuple(other), strict=True)))
 
     @property
     def ms_per_decision(self) -> float | None:
@@ -132,10 +135,11 @@ class WithStates:
 
 
 class Players:
-    """Agents that play together, their tallies, and the arrays for up to `size` games at once."""
+    """Agents that play together, their tallies and luck, and the arrays for up to `size` games at once."""
 
-    def __init__(self, agents: Sequence[Agent | OracleAgent], size: int) -> None:
+    def __init__(self, agents: Sequence[Agent | OracleAgent], size: int, luck: Luck | None = None) -> None:
         self.agents = tuple(agents)
+        self.luck = luck
         self.tallies = tuple(Tally() for _ in agents)
         self._index = np.empty(size, np.int64)
         self._views = empty_views(size)
@@ -166,6 +170,8 @@ class Players:
         `line_ups`: int8, shape (n, 4): which of the agents sits on each seat.
         """
         line_ups = np.ascontiguousarray(line_ups, np.int8)
+        if self.luck is not None:
+            self.luck.values[:] = 0.0
         moved = True
         while moved:
             moved = False
@@ -182,6 +188,10 @@ class Players:
         actions = self._choose(self.agents[k], states, count)
         tally.seconds += time.perf_counter() - start
         tally.decisions += count
+        if self.luck is not None:
+            start = time.perf_counter()
+            self.luck.add(states, line_ups, k, self._index[:count], self._views[:count], actions)
+            tally.luck_seconds += time.perf_counter() - start
         tally.illegal += put(states, self._index[:count], actions)
         return True
 

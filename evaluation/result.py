@@ -13,6 +13,7 @@ from evaluation.machine import machine, versions
 from evaluation.play import LogArray, Tally
 from evaluation.sequential import Stopped
 from evaluation.statistics import deal_statistics, match_statistics, seat_statistics
+from evaluation.variance.fit import controlled, variance_ratio
 from spades_env.rules import Rules
 
 SIDES = ("A", "B")
@@ -33,6 +34,8 @@ class Evaluation:
         tallies: of the agents, by `agents`; of a line-up, what one agent did on several seats stands at each.
         rows: how often each deal and match was played.
         half_width_asked, stopped: the half-width asked for, if any, and why the deals ended where they did.
+        playouts, controls: for each choice whose luck was measured, 0 for none; and that luck, float64 (deals, agents).
+        deal_seconds: of work on the deals, by all workers.
     """
 
     agents: tuple[str, ...]
@@ -49,6 +52,9 @@ class Evaluation:
     rows: int = 2
     half_width_asked: float | None = None
     stopped: Stopped = "deals"
+    playouts: int = 0
+    controls: npt.NDArray[np.float64] | None = None
+    deal_seconds: float = 0.0
 
     @property
     def margin(self) -> Interval:
@@ -67,6 +73,13 @@ class Evaluation:
     def margin_raw(self) -> Interval:
         """Points per deal, A minus B, bags and penalties counted as scored."""
         return mean_interval(self.margins_raw)
+
+    @property
+    def controlled_margins(self) -> npt.NDArray[np.float64] | None:
+        """`margins` less the part that the agents' luck explains, float64 (deals,); None if it was not measured."""
+        if not self.playouts or self.controls is None:
+            return None
+        return controlled(self.margins, self.controls)
 
     @property
     def match_win_rate(self) -> Interval | None:
@@ -100,6 +113,7 @@ class Evaluation:
         return {
             "margin": self.margin.to_dict(),
             "margin_raw": self.margin_raw.to_dict(),
+            "control": self._control(),
             "match_win_rate": win_rate.to_dict() if win_rate else None,
             "deals": len(self.margins),
             "matches": len(self.match_results),
@@ -109,6 +123,22 @@ class Evaluation:
             "bag_price": self.bag_price,
             "rules": self.rules.to_dict(),
             "preset": self.rules.preset_name,
+        }
+
+    def _control(self) -> dict[str, Any] | None:
+        """Return the margin with luck taken out, and what that brought and cost; None if it was not measured."""
+        better = self.controlled_margins
+        if better is None:
+            return None
+        ratio = variance_ratio(self.margins, better)
+        luck_seconds = sum(tally.luck_seconds for tally in {id(tally): tally for tally in self.tallies}.values())
+        share = luck_seconds / self.deal_seconds if self.deal_seconds else 0.0
+        return {
+            "playouts": self.playouts,
+            "margin": mean_interval(better).to_dict(),
+            "variance_ratio": ratio,
+            "seconds": luck_seconds,
+            "efficiency": ratio * (1.0 - share),
         }
 
     def _happened(self) -> dict[str, Any]:

@@ -67,6 +67,14 @@ DEFAULT_RECORDS = 100
     help="Instead of --deals: play until the 95 % interval of the margin is as narrow as this on both sides.",
 )
 @click.option("--max-deals", type=int, help=f"With --half-width: the most deals. Default: {DEFAULT_MAX_DEALS}.")
+@click.option(
+    "--luck",
+    "luck_playouts",
+    default=0,
+    metavar="PLAYOUTS",
+    help="Take out the luck of agents whose chances are known (random, conservative, easy, ...), measured by so many "
+    "playouts for each of their choices; 16 is a good start. Default: 0, no.",
+)
 @click.option("--matches", default=0, show_default=True, help="Duplicate matches.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the cards and of the agents' chances.")
 @click.option(
@@ -161,7 +169,7 @@ def _check(seed: int, bag_price: float | None, numbers: dict[str, Any]) -> None:
     check_seed(seed)
     if bag_price is not None:
         finite_number("bag_price", bag_price)
-    Amount.of(*(numbers[name] for name in ("deals", "half_width", "max_deals", "matches")))
+    Amount.of(*(numbers[name] for name in ("deals", "half_width", "max_deals", "matches", "luck_playouts")))
     Way(numbers["batch_size"], numbers["workers"])
 
 

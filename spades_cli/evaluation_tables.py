@@ -66,6 +66,10 @@ def _results(found: dict[str, Any]) -> Table:
         ("points per deal, bags as scored", found["margin_raw"]),
     ):
         table.add_row(name, f"{interval['mean']:+.2f}", f"{interval['low']:+.2f} to {interval['high']:+.2f}")
+    control = found["control"]
+    if control is not None:
+        mean, low, high = (control["margin"][name] for name in ("mean", "low", "high"))
+        table.add_row("points per deal, bags priced, luck taken out", f"{mean:+.2f}", f"{low:+.2f} to {high:+.2f}")
     wins = found["match_win_rate"]
     if wins is not None:
         table.add_row("matches won by A", f"{wins['mean']:.1%}", f"{wins['low']:.1%} to {wins['high']:.1%}")

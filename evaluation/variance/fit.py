@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
+from evaluation.play import LogArray
+
 FloatArray = npt.NDArray[np.float64]
+
+
+def controls_of(log: LogArray, rows: Sequence[Sequence[int]], agents: int) -> FloatArray:
+    """Return the luck of each of `agents` agents in each duplicate deal, float64 (deals, agents), in A's favour.
+
+    `log`: DEAL_LOG (rows * deals,) ordered by row and deal; `rows`: which agent sits on each of the seats 0 to 3.
+    """
+    sign = np.where(np.arange(4) % 2 == log["team_of_a"][:, None], 1.0, -1.0)
+    luck = (sign * log["luck"]).reshape(len(rows), -1, 4)
+    sits = np.asarray(rows)[:, :, None] == np.arange(agents)
+    result: FloatArray = np.einsum("rds,rsa->da", luck, sits.astype(np.float64)) / len(rows)
+    return result
 
 
 def controlled(values: FloatArray, controls: FloatArray) -> FloatArray:

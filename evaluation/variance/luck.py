@@ -7,7 +7,6 @@ spread it explains. The idea is AIVAT's (Burch, Schmid, Moravcik, Morrill, Bowli
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Final
 
@@ -127,24 +126,26 @@ def add_luck(
     points: Stakes,
     luck: FloatArray,
 ) -> int:
-    """Add to `luck[index[k]]` that of `actions[k]` in game `index[k]`; the first k whose action had no chance, or -1.
+    """Add the luck of `actions[k]` in game `index[k]` to its seat's; the first k whose action had no chance, or -1.
 
-    `chances`: float64 (n, 73); `kinds`, `slips`: the stand-in of every agent; `luck`: float64, one a game, points of
-    team 0 minus team 1.
+    `chances`: float64 (n, 73); `kinds`, `slips`: the stand-in of every agent; `luck`: float64 (games, 4), points of the
+    seat's team minus the other's.
     """
     for k in range(index.shape[0]):
         i, action = index[k], int(actions[k])
         if chances[k, action] == 0.0:
             return k
         if chances[k, action] < 1.0:
-            luck[i] += luck_of_action(
+            seat = int(states[i]["turn"])
+            value = luck_of_action(
                 states[i], action, chances[k], line_ups[i], kinds, slips, playouts, price, work, points
             )
+            luck[i, seat] += value if seat & 1 == 0 else -value
     return -1
 
 
 class Luck:
-    """Adds up the luck of agents with known chances: `luck`, float64 (agents, size), for up to `size` games."""
+    """Adds up the luck of agents with known chances in `values`, float64 (size, 4): by game and seat."""
 
     def __init__(self, agents: Sequence[Agent | OracleAgent], size: int, playouts: int, price: float) -> None:
         stand_ins = [stand_in(agent) for agent in agents]
@@ -153,8 +154,7 @@ class Luck:
         self._slips = np.array([slip for _, slip in stand_ins], np.float64)
         self._playouts, self._price = playouts, price
         self._work = np.zeros(1, STATE)
-        self.seconds = 0.0
-        self.luck = np.zeros((len(agents), size))
+        self.values = np.zeros((size, 4))
 
     def add(
         self, states: StateArray, line_ups: SeatArray, k: int, index: IndexArray, views: StateArray, actions: IndexArray
@@ -163,7 +163,6 @@ class Luck:
         agent = self._agents[k]
         if not isinstance(agent, KnownPolicy):
             return
-        start = time.perf_counter()
         chances = checked_chances(agent, agent.name, views)
         wrong = add_luck(
             states,
@@ -177,13 +176,12 @@ class Luck:
             self._price,
             self._work,
             POINTS,
-            self.luck[k],
+            self.values,
         )
         if wrong >= 0:
             raise AgentError(
                 f"agent {agent.name!r} took action {int(actions[wrong])}, which had no chance by her own word"
             )
-        self.seconds += time.perf_counter() - start
 
 
 def checked_chances(agent: KnownPolicy, name: str, views: StateArray) -> FloatArray:

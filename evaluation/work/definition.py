@@ -40,6 +40,8 @@ def definition_of(job: Job) -> dict[str, Any]:
         "teams": list(job.teams),
         "scores": list(job.scores) if job.scores else None,
         "oracles": job.oracles,
+        "playouts": job.playouts,
+        "bag_price": job.bag_price if job.playouts else None,
         "log": str(DEAL_LOG.descr),
         "spades_env": __version__,
         "code": code_hash(),

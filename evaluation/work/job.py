@@ -42,6 +42,8 @@ class Job:
             that is turned by k seats.
         scores: of endings: lowest and highest score at which they begin.
         oracles: let agents in that see all hands.
+        playouts: of single deals, for each choice whose luck is measured (evaluation.variance); 0: it is not.
+        bag_price: points of a bag in that luck.
     """
 
     agents: tuple[AgentSpec, ...]
@@ -52,6 +54,8 @@ class Job:
     teams: tuple[int, ...] = ()
     scores: tuple[int, int] | None = None
     oracles: bool = False
+    playouts: int = 0
+    bag_price: float = 0.0
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -60,6 +64,8 @@ class Job:
             raise ValueError(f"scores is {self.scores!r}; allowed: (lowest, highest) for endings, else None")
         if not self.rows or any(len(row) != 4 or not all(0 <= k < len(self.agents) for k in row) for row in self.rows):
             raise ValueError(f"rows is {self.rows!r}; allowed: rows of four numbers below {len(self.agents)}")
+        if self.playouts and self.kind != "deals":
+            raise ValueError(f"playouts is {self.playouts!r}; allowed for {self.kind}: 0, luck is that of single deals")
         if not self.teams:
             object.__setattr__(self, "teams", tuple(k % 2 for k in range(len(self.rows))))
         if len(self.teams) != len(self.rows) or not set(self.teams) <= {0, 1}:
@@ -89,10 +95,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Played:
-    """The games from 0 on of a job, put together: `log` ordered by row, game and deal."""
+    """The games from 0 on of a job, put together: `log` ordered by row, game and deal; `seconds` of work in all."""
 
     log: LogArray
     tallies: tuple[Tally, ...]
+    seconds: float
 
 
 def put_together(parts: Sequence[Part], rows: int) -> Played:
@@ -100,7 +107,8 @@ def put_together(parts: Sequence[Part], rows: int) -> Played:
     edges = [np.searchsorted(part.log["row"], np.arange(rows + 1)) for part in parts]
     logs = [part.log[at[row] : at[row + 1]] for row in range(rows) for part, at in zip(parts, edges, strict=True)]
     columns = zip(*(part.tallies for part in parts), strict=True)
-    return Played(np.concatenate(logs), tuple(sum(column, Tally()) for column in columns))
+    tallies = tuple(sum(column, Tally()) for column in columns)
+    return Played(np.concatenate(logs), tallies, sum(part.seconds for part in parts))
 
 
 def load(spec: AgentSpec, oracles: bool) -> Agent | OracleAgent:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from agents.base import Agent, AgentError, OracleAgent
 from evaluation.play import IndexArray, LogArray, Players, log_deals, next_deals
 from evaluation.starts import begin
+from evaluation.variance.luck import Luck
 from evaluation.work.job import Job, Part
 from spades_env.engine.state import PHASE_MATCH_OVER, StateArray
 from spades_env.envs.players import PlayerError
@@ -47,7 +48,8 @@ def play_part(
     """
     begun = time.perf_counter()
     step = max(1, AT_ONCE // len(job.rows))
-    players = Players(agents, len(job.rows) * min(step, count))
+    size = len(job.rows) * min(step, count)
+    players = Players(agents, size, Luck(agents, size, job.playouts, job.bag_price) if job.playouts else None)
     logs: list[LogArray] = []
     for start in range(first, first + count, step):
         some = min(step, first + count - start)
@@ -70,6 +72,8 @@ def _play_together(job: Job, players: Players, first: int, count: int, observe: 
     while states.size:
         players.play_deals(states, seats[rows])
         logs.append(_logged(states, games, rows, teams))
+        if players.luck is not None:
+            logs[-1]["luck"] = players.luck.values[: len(states)]
         if observe is not None:
             observe(states, logs[-1])
         if job.kind == "deals":

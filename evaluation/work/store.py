@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
@@ -128,7 +128,7 @@ def _to_bytes(part: Part, definition: str) -> bytes:
         "first": part.first,
         "count": part.count,
         "deals": len(part.log),
-        "tallies": [[tally.decisions, tally.illegal, tally.seconds] for tally in part.tallies],
+        "tallies": [list(astuple(tally)) for tally in part.tallies],
         "seconds": part.seconds,
     }
     head["sha256"] = _hash(head, body)
