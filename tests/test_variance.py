@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from random_rules import random_rules
@@ -10,13 +12,15 @@ from agents.base import AgentError, ChanceArray, KnownPolicy
 from agents.registry import AGENTS, load_agent
 from agents.rules.uniform import RandomAgent
 from agents.stakes import POINTS
+from evaluation.duplicate import evaluate, evaluate_line_up
+from evaluation.intervals import half_width_of, mean_interval
 from evaluation.variance.fit import controlled, variance_ratio
 from evaluation.variance.luck import checked_chances, luck_of_action, stand_in
 from spades_env.actions import NUM_ACTIONS
 from spades_env.engine.kernel import kernel
 from spades_env.engine.state import PHASE_DEAL_OVER, STATE, StateArray, rules_to_record
 from spades_env.engine.step import apply, new_games, random_action
-from spades_env.rules import Rules
+from spades_env.rules import PRESETS, Rules
 from spades_env.view import empty_views, views_to_act
 
 KNOWN = [name for name in AGENTS if isinstance(load_agent(name), KnownPolicy)]
@@ -150,3 +154,74 @@ def test_controls_that_never_vary_change_nothing() -> None:
     assert (controlled(values, np.zeros((100, 2))) == values).all()
     assert variance_ratio(values, values) == 1.0
     assert variance_ratio(np.zeros(9), np.zeros(9)) == 1.0
+
+
+# --- In an evaluation ---------------------------------------------------------------------------------------
+
+
+def test_an_evaluation_is_the_same_and_its_controlled_mean_is_near() -> None:
+    plain = evaluate("normal:objective=points", "conservative", deals=400, seed=3)
+    found = evaluate("normal:objective=points", "conservative", deals=400, seed=3, luck_playouts=6, batch_size=150)
+    assert (found.margins == plain.margins).all()
+    assert plain.controlled_margins is None
+    assert plain.to_dict()["control"] is None
+    better, control = found.controlled_margins, found.to_dict()["control"]
+    assert better is not None
+    difference = found.margins - better
+    assert abs(difference.mean()) < 4 * difference.std() / 20
+    assert control["variance_ratio"] == variance_ratio(found.margins, better) > 1.2
+    assert control["margin"] == mean_interval(better).to_dict()
+    assert control["playouts"] == 6
+    assert 0 < control["efficiency"] < control["variance_ratio"]
+
+
+def test_luck_has_mean_zero_over_deals_for_each_agent() -> None:
+    found = evaluate("easy:error=0.5", "random", deals=600, seed=8, luck_playouts=1)
+    assert found.controls is not None
+    assert found.controls.shape == (600, 2)
+    errors = found.controls.std(axis=0) / np.sqrt(600)
+    assert (np.abs(found.controls.mean(axis=0)) < 4 * errors).all()
+    assert (errors > 0.1).all()
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_luck_does_not_depend_on_parts(preset: str) -> None:
+    one, other = (
+        evaluate("random", "easy", preset, deals=12, seed=2, luck_playouts=2, batch_size=size) for size in (12, 5)
+    )
+    assert one.log.tobytes() == other.log.tobytes()
+    assert (one.log["luck"] != 0).any()
+
+
+def test_an_agent_against_itself_stays_exactly_zero() -> None:
+    found = evaluate("conservative", "conservative", deals=40, luck_playouts=2)
+    assert found.controls is not None
+    assert (found.controls != 0).any()
+    assert (found.controlled_margins == 0).all()
+
+
+def test_a_line_up_of_two_agents_gives_the_same() -> None:
+    pair = evaluate("conservative", "random", deals=30, seed=4, luck_playouts=2)
+    line_up = evaluate_line_up(("conservative", "random") * 2, deals=30, seed=4, luck_playouts=2)
+    assert (pair.controls == line_up.controls).all()
+    assert (pair.controlled_margins == line_up.controlled_margins).all()
+
+
+def test_without_known_chances_nothing_changes() -> None:
+    found = evaluate("normal:objective=points", "lowest", deals=20, luck_playouts=3)
+    assert (found.controlled_margins == found.margins).all()
+    assert found.to_dict()["control"]["variance_ratio"] == 1.0
+
+
+@pytest.mark.parametrize("playouts", [-1, 1.5, 10_001, True])
+def test_playouts_out_of_range_are_refused(playouts: Any) -> None:
+    with pytest.raises((ValueError, TypeError), match="luck_playouts"):
+        evaluate("random", "easy", deals=2, luck_playouts=playouts)
+
+
+def test_the_half_width_is_that_of_the_controlled_margin() -> None:
+    plain = evaluate("conservative", "random", half_width=6.0, max_deals=3000)
+    found = evaluate("conservative", "random", half_width=6.0, max_deals=3000, luck_playouts=2)
+    assert found.stopped == "half_width"
+    assert len(found.margins) <= len(plain.margins)
+    assert half_width_of(found.controlled_margins) <= 6.0
