@@ -1,0 +1,175 @@
+"""A tournament as a page in Markdown: ranking, what the agents did, cross-table, games, and what it was measured on."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from evaluation.tournament.schedule import BUDGET, LIMITS, SEPARATED
+
+Found = dict[str, Any]
+
+NOTHING: Final = "–"
+STOPPED: Final = {
+    SEPARATED: "the order of all neighbours was settled",
+    BUDGET: "all games allowed were played",
+    LIMITS: "the agents whose order is open had played their most against each other",
+}
+
+
+def markdown(found: Found, command: str) -> str:
+    """Return the page of what `found_by` returned; `command` is shown at its end."""
+    parts = [
+        "# The tournament",
+        _summary(found),
+        "## Ranking",
+        _table(ranking_rows(found)),
+        "## Cross-table",
+        "Row minus column, ± half the 95 % interval.",
+        _table(cross_rows(found)),
+        "## Games of each pair",
+        _table(game_rows(found)),
+        "## What the agents did",
+        _table(statistics_rows(found)),
+        legend(found),
+        *_measured_on(found),
+        f"```\n{command}\n```",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _summary(found: Found) -> str:
+    """Return how much was played, why no more, and which orders are open."""
+    kind = {"deals": "duplicate deals", "matches": "duplicate matches"}[found["kind"]]
+    text = (
+        f"{len(found['agents'])} agents, rules {found['rules_text']}, seed {found['seed']}: {found['games']:,} of "
+        f"{found['games_allowed']:,} {kind}; {STOPPED[found['stopped']]}."
+    )
+    if found["seat_games"]:
+        text += f" {found['seat_games']:,} games of mixed teams."
+    still_open = [f"{n['upper']} – {n['lower']} ({n['doubt']:.0%})" for n in found["neighbours"] if not n["settled"]]
+    return text + (f" Order open, with the chance that it is wrong: {', '.join(still_open)}." if still_open else "")
+
+
+def ranking_rows(found: Found, *, brief: bool = False) -> list[list[str]]:
+    """Return the ranking, heading first: strengths and ratings by pairs and by single seats.
+
+    `brief` leaves out what is not needed at first sight, for narrow terminals.
+    """
+    has_raw, has_seats = found["kind"] == "deals" and not brief, found["seat_games"] > 0
+    heading = ["", "agent", "strength", *(["as scored"] if has_raw else []), "rating"]
+    heading += ["seat strength", *([] if brief else ["seat rating"])] if has_seats else []
+    rows = [[*heading, "games", "ms", *([] if brief else ["illegal"])]]
+    for agent in found["agents"]:
+        cells = [str(agent["rank"]), agent["label"], interval(agent["strength"], found)]
+        cells += [interval(agent["strength_raw"], found)] if has_raw else []
+        cells += [_rating(agent["rating"])]
+        cells += [interval(agent["seat_strength"], found)] if has_seats else []
+        cells += [_rating(agent["seat_rating"])] if has_seats and not brief else []
+        cells += [f"{agent['games']:,}", milliseconds(agent["ms_per_decision"])]
+        rows.append([*cells, *([] if brief else [str(agent["illegal_actions"])])])
+    return rows
+
+
+def cross_rows(found: Found, *, brief: bool = False) -> list[list[str]]:
+    """Return the cross-table, heading first: row minus column, in the order of the ranking; `brief`: means alone."""
+    if brief:
+        return _square(found, lambda pair, sign: f"{_factor(found) * sign * pair['margin']['mean']:+.0f}")
+    return _square(found, lambda pair, sign: interval(pair["margin"], found, sign))
+
+
+def game_rows(found: Found) -> list[list[str]]:
+    """Return how many duplicate games each pair played, heading first."""
+    return _square(found, lambda pair, _: f"{pair['games']:,}" + ("" if pair["same_code"] else " †"))
+
+
+def _square(found: Found, cell: Any) -> list[list[str]]:
+    """Return a table of agents by agents; `cell(pair, sign)` makes the text, sign -1 where the row is the pair's b."""
+    labels = [agent["label"] for agent in found["agents"]]
+    cells = {(pair["a"], pair["b"]): cell(pair, 1) for pair in found["pairs"]}
+    cells |= {(pair["b"], pair["a"]): cell(pair, -1) for pair in found["pairs"]}
+    rows = [["", "agent", *(str(k) for k in range(1, len(labels) + 1))]]
+    for k, row in enumerate(labels, 1):
+        rows.append([str(k), row, *(cells.get((row, column), "") for column in labels)])
+    return rows
+
+
+def statistics_rows(found: Found) -> list[list[str]]:
+    """Return bids, nils, sets and bags of every agent's teams, heading first."""
+    rows = [["", "agent", "bid", "nil", "nil made", "blind nil", "set", "bags"]]
+    for agent in found["agents"]:
+        stats = agent["stats"]
+        shares = (stats["nil_rate"], stats["nil_success"], stats["blind_nil_rate"], stats["set_rate"])
+        cells = [NOTHING if share is None else f"{share:.1%}" for share in shares]
+        start = [str(agent["rank"]), agent["label"], f"{stats['bid_mean']:.2f}"]
+        rows.append([*start, *cells, f"{stats['bags_per_deal']:.2f}"])
+    return rows
+
+
+def interval(value: Found, found: Found, sign: int = 1) -> str:
+    """Return mean ± half the interval: points per deal, or percentage points of matches."""
+    factor = _factor(found)
+    unit = "" if found["kind"] == "deals" else " %"
+    mean = sign * factor * value["mean"] or 0.0
+    return f"{mean:+.1f} ± {factor * (value['high'] - value['low']) / 2:.1f}{unit}"
+
+
+def _factor(found: Found) -> float:
+    return 1.0 if found["kind"] == "deals" else 100.0
+
+
+def milliseconds(value: float | None) -> str:
+    """Return two figures that count, without an exponent: agents differ by a factor of a million."""
+    return NOTHING if not value else f"{value:.{max(0, 1 - math.floor(math.log10(value)))}f}"
+
+
+def _rating(rating: Found) -> str:
+    return f"{rating['mu']:.1f} ± {2 * rating['sigma']:.1f}"
+
+
+def legend(found: Found) -> str:
+    """Return what the columns mean."""
+    zero = f"{found['reference']} is 0" if found["reference"] else "the mean of all is 0"
+    text = (
+        f"Strength: least squares over all games of pairs, {_unit(found)}; {zero}. ±: half a 95 % interval, by a "
+        f"bootstrap over deals. The strengths miss the mean margins of pairs by {_misfit(found)} (root mean square, chance included). "
+        "Rating: OpenSkill, from wins and losses of duplicate games, ± two of its sigmas, mean of shuffled orders "
+        f"(which differ by {max(agent['rating']['order_spread'] for agent in found['agents']):.2f} at most, one "
+        "standard deviation). Seat: the same by games in which partners are different agents. Bid: of a seat, nil as "
+        "0; nil: share of seats; set: share of contracts; bags: per team and deal; ms: per decision."
+    )
+    if not all(pair["same_code"] for pair in found["pairs"]):
+        text += " **†**: played before the source last changed; without the folder `games` it is played again."
+    return text
+
+
+def _unit(found: Found) -> str:
+    if found["kind"] == "matches":
+        return "share of duplicate matches won less share lost"
+    return f"points per deal, bags at {found['bag_price']:+g}, beside it bags as scored"
+
+
+def _misfit(found: Found) -> str:
+    return f"{found['misfit']:.1f} points" if found["kind"] == "deals" else f"{found['misfit']:.1%}"
+
+
+def _measured_on(found: Found) -> list[str]:
+    """Return each machine and set of versions that games come from, and of how many pairs."""
+    places: dict[str, int] = {}
+    for pair in found["pairs"]:
+        for place in pair["measured_on"]:
+            on = place["machine"]
+            text = f"{on['processor']}, {on['cores']} cores, {on['system']}; "
+            text += ", ".join(f"{name} {version}" for name, version in place["versions"].items() if version)
+            places[text] = places.get(text, 0) + 1
+    return [f"Measured on {text}{f' ({n} pairs)' if len(places) > 1 else ''}." for text, n in places.items()]
+
+
+def _table(rows: list[list[str]]) -> str:
+    """Return a Markdown table with cells padded to equal width, so that it reads well as text, too."""
+    lines = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    widths = [max(1, *(len(line[k]) for line in lines)) for k in range(len(lines[0]))]
+    lines.insert(1, ["-" * width for width in widths])
+    return "\n".join(
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |" for line in lines
+    )
