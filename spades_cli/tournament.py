@@ -20,8 +20,7 @@ from rich.text import Text
 
 from evaluation.tournament.config import Tournament, load_tournament, tournament_from
 from evaluation.tournament.page import cross_rows, legend, markdown, ranking_rows, statistics_rows
-from evaluation.tournament.run import Outcome, check_agents, run_tournament
-from evaluation.tournament.store import Store
+from evaluation.tournament.run import GAMES_FOLDER, Outcome, check_agents, run_tournament
 from evaluation.tournament.table import found_by
 from spades_cli.output import INTERRUPTED, announce_compilation, json_option, write_json
 from spades_env.files import write_atomically
@@ -75,15 +74,16 @@ def command(
     check_agents(tournament)
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    store = Store(folder)
     announce_compilation()
     try:
-        outcome = _run(tournament, store, workers)
+        outcome = _run(tournament, folder, workers)
     except KeyboardInterrupt:
-        click.echo(f"spades: interrupted; finished games are in {store.folder}, the same command goes on", err=True)
+        click.echo(
+            f"spades: interrupted; finished games are in {folder / GAMES_FOLDER}, the same command goes on", err=True
+        )
         return INTERRUPTED
     line = shlex.join(["spades", "tournament", *_options(config, matches, workers, out, fields), *agents])
-    found = {"command": line, **found_by(outcome, store.code)}
+    found = {"command": line, **found_by(outcome)}
     write_atomically(folder / PAGE_FILE, markdown(found, line))
     write_json(found, str(folder / JSON_FILE))
     if not write_json(found, json_path):
@@ -112,7 +112,7 @@ def _options(config: str | None, matches: bool, workers: int, out: str, fields: 
     return words
 
 
-def _run(tournament: Tournament, store: Store, workers: int) -> Outcome:
+def _run(tournament: Tournament, folder: Path, workers: int) -> Outcome:
     """Play with a progress bar on stderr."""
     with _progress() as bar:
         task = bar.add_task("games", total=None)
@@ -120,7 +120,7 @@ def _run(tournament: Tournament, store: Store, workers: int) -> Outcome:
         def show(what: str, finished: int, total: int) -> None:
             bar.update(task, description=what, completed=finished, total=total)
 
-        return run_tournament(tournament, store, workers=workers, progress=show)
+        return run_tournament(tournament, folder, workers=workers, progress=show)
 
 
 class _Rate(ProgressColumn):

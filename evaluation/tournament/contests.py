@@ -1,6 +1,6 @@
 """What a tournament plays as jobs: one for each pair of agents, one for each line-up of mixed teams; and their margins.
 
-All pairs of a seed play the same deals. Mixed teams play other games of that seed, each line-up its own.
+All pairs play the same deals, each line-up of mixed teams its own.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from evaluation.play import LogArray
 from evaluation.tournament.config import Tournament
@@ -19,6 +18,8 @@ from evaluation.work.job import DUPLICATE, Job, Seats
 
 TEAM_GAMES: Final = 5
 """Games that a line-up of mixed teams plays, each in four rotations."""
+PURPOSE_DEALS: Final = 4
+"""Distinguishes, of one seed, what is drawn here from what the other modules of this folder draw."""
 ROTATIONS: Final[tuple[Seats, ...]] = ((0, 1, 2, 3), (3, 0, 1, 2), (2, 3, 0, 1), (1, 2, 3, 0))
 """A line-up of four, turned around the table: after k turns the seat k sits where chair 0 was."""
 
@@ -29,12 +30,11 @@ class Contest:
 
     Attributes:
         agents: numbers of the entrants, in the order of the job's agents.
-        first, games: the games to play, `first` being that of the job at which they begin; of a pair, at most.
+        games: how many of the job's games are played; of a pair, at most.
     """
 
     job: Job
     agents: tuple[int, ...]
-    first: int
     games: int
 
 
@@ -46,7 +46,7 @@ def pair_contests(tournament: Tournament) -> list[Contest]:
     found = []
     for pair in tournament.pairs():
         agents = tuple(sorted((pair.a, pair.b), key=lambda k: tournament.entrants[k].agent))
-        found.append(Contest(_job(tournament, agents, DUPLICATE), agents, 0, pair.most))
+        found.append(Contest(_job(tournament, agents, DUPLICATE, tournament.seed), agents, pair.most))
     return found
 
 
@@ -57,13 +57,15 @@ def team_contests(tournament: Tournament) -> list[Contest]:
     found = []
     for k, chairs in enumerate(line_ups.tolist()):
         games = min(TEAM_GAMES, tournament.seat_games - k * TEAM_GAMES)
-        found.append(Contest(_job(tournament, tuple(chairs), ROTATIONS), tuple(chairs), k * TEAM_GAMES, games))
+        # A seed of its own: line-ups play other deals than pairs and each other.
+        seed = int(np.random.SeedSequence([tournament.seed, PURPOSE_DEALS, k]).generate_state(1, np.uint64)[0] >> 1)
+        found.append(Contest(_job(tournament, tuple(chairs), ROTATIONS, seed), tuple(chairs), games))
     return found
 
 
-def _job(tournament: Tournament, agents: tuple[int, ...], rows: tuple[Seats, ...]) -> Job:
+def _job(tournament: Tournament, agents: tuple[int, ...], rows: tuple[Seats, ...], seed: int) -> Job:
     texts = tuple(tournament.entrants[k].agent for k in agents)
-    return Job(texts, tournament.rules, rows, tournament.kind, tournament.seed)
+    return Job(texts, tournament.rules, rows, tournament.kind, seed)
 
 
 def margins_of(log: LogArray, kind: str, bag_price: float | None) -> FloatArray:
@@ -83,9 +85,3 @@ def margins_of(log: LogArray, kind: str, bag_price: float | None) -> FloatArray:
         value = points[rows, teams] - points[rows, 1 - teams]
     margins: FloatArray = value.reshape(int(log["row"].max()) + 1, -1).mean(axis=0)
     return margins
-
-
-def first_games(log: LogArray, games: int) -> LogArray:
-    """Return the deals of the games numbered below `games`."""
-    kept: npt.NDArray[np.bool_] = log["game"] < games
-    return log[kept]

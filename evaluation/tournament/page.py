@@ -32,7 +32,7 @@ def markdown(found: Found, command: str) -> str:
         "## What the agents did",
         _table(statistics_rows(found)),
         legend(found),
-        *_measured_on(found),
+        _measured_on(found),
         f"```\n{command}\n```",
     ]
     return "\n\n".join(parts) + "\n"
@@ -59,15 +59,15 @@ def ranking_rows(found: Found, *, brief: bool = False) -> list[list[str]]:
     has_raw, has_seats = found["kind"] == "deals" and not brief, found["seat_games"] > 0
     heading = ["", "agent", "strength", *(["as scored"] if has_raw else []), "rating"]
     heading += ["seat strength", *([] if brief else ["seat rating"])] if has_seats else []
-    rows = [[*heading, "games", "ms", *([] if brief else ["illegal"])]]
+    rows = [[*heading, "games", *([] if brief else ["ms", "illegal"])]]
     for agent in found["agents"]:
         cells = [str(agent["rank"]), agent["label"], interval(agent["strength"], found)]
         cells += [interval(agent["strength_raw"], found)] if has_raw else []
         cells += [_rating(agent["rating"])]
         cells += [interval(agent["seat_strength"], found)] if has_seats else []
         cells += [_rating(agent["seat_rating"])] if has_seats and not brief else []
-        cells += [f"{agent['games']:,}", milliseconds(agent["ms_per_decision"])]
-        rows.append([*cells, *([] if brief else [str(agent["illegal_actions"])])])
+        last = [milliseconds(agent["ms_per_decision"]), str(agent["illegal_actions"])]
+        rows.append([*cells, f"{agent['games']:,}", *([] if brief else last)])
     return rows
 
 
@@ -80,7 +80,7 @@ def cross_rows(found: Found, *, brief: bool = False) -> list[list[str]]:
 
 def game_rows(found: Found) -> list[list[str]]:
     """Return how many duplicate games each pair played, heading first."""
-    return _square(found, lambda pair, _: f"{pair['games']:,}" + ("" if pair["same_code"] else " †"))
+    return _square(found, lambda pair, _: f"{pair['games']:,}")
 
 
 def _square(found: Found, cell: Any) -> list[list[str]]:
@@ -130,17 +130,15 @@ def _rating(rating: Found) -> str:
 def legend(found: Found) -> str:
     """Return what the columns mean."""
     zero = f"{found['reference']} is 0" if found["reference"] else "the mean of all is 0"
-    text = (
+    return (
         f"Strength: least squares over all games of pairs, {_unit(found)}; {zero}. ±: half a 95 % interval, by a "
-        f"bootstrap over deals. The strengths miss the mean margins of pairs by {_misfit(found)} (root mean square, chance included). "
+        f"bootstrap over deals. The strengths miss the mean margins of pairs by {_misfit(found)} (root mean square, "
+        "chance included). "
         "Rating: OpenSkill, from wins and losses of duplicate games, ± two of its sigmas, mean of shuffled orders "
         f"(which differ by {max(agent['rating']['order_spread'] for agent in found['agents']):.2f} at most, one "
         "standard deviation). Seat: the same by games in which partners are different agents. Bid: of a seat, nil as "
         "0; nil: share of seats; set: share of contracts; bags: per team and deal; ms: per decision."
     )
-    if not all(pair["same_code"] for pair in found["pairs"]):
-        text += " **†**: played before the source last changed; without the folder `games` it is played again."
-    return text
 
 
 def _unit(found: Found) -> str:
@@ -153,16 +151,11 @@ def _misfit(found: Found) -> str:
     return f"{found['misfit']:.1f} points" if found["kind"] == "deals" else f"{found['misfit']:.1%}"
 
 
-def _measured_on(found: Found) -> list[str]:
-    """Return each machine and set of versions that games come from, and of how many pairs."""
-    places: dict[str, int] = {}
-    for pair in found["pairs"]:
-        for place in pair["measured_on"]:
-            on = place["machine"]
-            text = f"{on['processor']}, {on['cores']} cores, {on['system']}; "
-            text += ", ".join(f"{name} {version}" for name, version in place["versions"].items() if version)
-            places[text] = places.get(text, 0) + 1
-    return [f"Measured on {text}{f' ({n} pairs)' if len(places) > 1 else ''}." for text, n in places.items()]
+def _measured_on(found: Found) -> str:
+    """Return machine and versions."""
+    on = found["machine"]
+    text = ", ".join(f"{name} {version}" for name, version in found["versions"].items() if version)
+    return f"Measured on {on['processor']}, {on['cores']} cores, {on['system']}; {text}."
 
 
 def _table(rows: list[list[str]]) -> str:

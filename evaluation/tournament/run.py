@@ -6,44 +6,40 @@ and the size of parts change no result.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from pathlib import Path
+from typing import Final
 
 from agents.base import AgentError
 from agents.registry import AGENTS, load_agent
 from evaluation.play import LogArray, Tally
 from evaluation.tournament.config import Tournament
-from evaluation.tournament.contests import Contest, first_games, margins_of, pair_contests, team_contests
+from evaluation.tournament.contests import Contest, margins_of, pair_contests, team_contests
 from evaluation.tournament.schedule import play_schedule
-from evaluation.tournament.store import Kept, Store, files_digest
 from evaluation.tournament.strength import FloatArray
 from evaluation.work.crew import Crew, Desk, open_crew
-from evaluation.work.job import Part, put_together
+from evaluation.work.definition import definition_of, digest_of, files_of
+from evaluation.work.job import put_together
+from evaluation.work.run import run
+from evaluation.work.store import PartStore
 from spades_env.engine.batch import default_bag_price
 
-SECONDS_A_PART: Final = 2.0
-"""A part takes about this long: what an interruption may cost."""
-FIRST_PART: Final = 16
-"""Games of a part before its pace is known."""
-MOST_PART: Final = 4096
+GAMES_FOLDER: Final = "games"
 
 Progress = Callable[[str, int, int], None]
-"""Called with (what is being played, games finished so far, games in all at most)."""
+"""Called with (who is playing, games finished so far, games in all at most)."""
 
 
 @dataclass(frozen=True)
 class Played:
-    """The games of one contest, and what it took.
+    """The games of one contest, and what they took.
 
     Attributes:
         margins, margins_raw: float64 (games,), the contest's first team minus its second; bags at their price, and as
             scored (of matches, the same).
         log: DEAL_LOG of these games.
-        tallies: of each agent of the contest, over all that was played of it.
-        headers: where and by what each part was played.
+        tallies: of each agent of the contest.
     """
 
     contest: Contest
@@ -51,7 +47,6 @@ class Played:
     margins_raw: FloatArray
     log: LogArray
     tallies: tuple[Tally, ...]
-    headers: tuple[dict[str, Any], ...]
 
 
 @dataclass(frozen=True)
@@ -69,106 +64,76 @@ def check_agents(tournament: Tournament) -> None:
     seen: dict[str, str] = {}
     for entrant in tournament.entrants:
         agent = load_agent(entrant.agent)
-        named = entrant.agent.partition(":")[0] in AGENTS
-        same = files_digest(entrant.agent) or (agent.name if named else entrant.agent)
+        files = files_of([entrant.agent])
+        is_ours = entrant.agent.partition(":")[0] in AGENTS
+        is_policy = not is_ours and ":" not in entrant.agent
+        same = files[entrant.agent] if is_policy else agent.name if is_ours else entrant.agent
         if same in seen:
             raise AgentError(f"agents {seen[same]!r} and {entrant.agent!r} are the same player; allowed: each once")
         seen[same] = entrant.agent
 
 
 def run_tournament(
-    tournament: Tournament, store: Store, *, workers: int = 1, progress: Progress | None = None
+    tournament: Tournament, folder: Path, *, workers: int = 1, progress: Progress | None = None
 ) -> Outcome:
-    """Play what is not in `store` and return everything; PartError and KeyboardInterrupt leave it fit to go on."""
+    """Play what is not kept in `folder` and return everything; an error or Ctrl-C leaves it fit to go on."""
     check_agents(tournament)
-    pairs, teams = pair_contests(tournament), team_contests(tournament)
-    desk = Desk([contest.job for contest in (*pairs, *teams)])
-    total = tournament.games + sum(contest.games for contest in teams)
-    with open_crew(desk, workers) as crew:
-        hall = _Hall(tournament, store, crew, [*pairs, *teams], total, progress)
+    plans, pairs, teams = tournament.pairs(), pair_contests(tournament), team_contests(tournament)
+    with open_crew(Desk([contest.job for contest in (*pairs, *teams)]), workers) as crew:
+        hall = _Hall(tournament, folder / GAMES_FOLDER, crew, [*pairs, *teams], progress)
 
         def margins(p: int, games: int) -> FloatArray:
-            found = hall.play(p, games)
-            pair = tournament.pairs()[p]
-            return found.margins if pairs[p].agents[0] == pair.a else -found.margins
+            found = hall.play(p, games).margins
+            return found if pairs[p].agents[0] == plans[p].a else -found
 
-        plans = tournament.pairs()
         _, stopped = play_schedule(plans, len(tournament.entrants), tournament.games, tournament.indifference, margins)
-        played = [hall.play(p, hall.games[p]) for p in range(len(pairs))]
-        found = [hall.play(len(pairs) + t, contest.games) for t, contest in enumerate(teams)]
-    return Outcome(tournament, played, found, stopped)
+        for t, contest in enumerate(teams, len(pairs)):
+            hall.play(t, contest.games)
+    return Outcome(tournament, hall.played[: len(pairs)], hall.played[len(pairs) :], stopped)
 
 
 class _Hall:
-    """Contests by number, the games of each asked for so far, and the crew that plays them."""
+    """Contests by number, what has been played of each, and the crew that plays them.
+
+    Attributes:
+        played: of each contest what it was last asked for.
+    """
 
     def __init__(
-        self,
-        tournament: Tournament,
-        store: Store,
-        crew: Crew,
-        contests: list[Contest],
-        total: int,
-        progress: Progress | None,
+        self, tournament: Tournament, folder: Path, crew: Crew, contests: list[Contest], progress: Progress | None
     ) -> None:
-        self.games = [0] * len(contests)
-        self._tournament, self._store, self._crew = tournament, store, crew
-        self._contests, self._total, self._progress = contests, total, progress
-        self._kept: dict[int, list[Kept]] = {}
-        self._pace: dict[int, float] = {}
+        self.played: list[Played] = []
+        self._labels = [entrant.label for entrant in tournament.entrants]
+        self._price = default_bag_price(tournament.rules)
+        self._total = tournament.games + sum(c.games for c in contests[len(tournament.pairs()) :])
+        self._folder, self._crew, self._contests, self._progress = folder, crew, contests, progress
 
     def play(self, number: int, games: int) -> Played:
-        """Return the first `games` games of a contest, played as far as they were not."""
+        """Return the first `games` games of a contest, played as far as they are not kept.
+
+        Contests are asked for in order the first time.
+        """
         contest = self._contests[number]
-        kept = self._kept.setdefault(number, self._store.get(contest.job, contest.first))
-        held = sum(part.count for part, _ in kept)
-        for part in self._parts(number, contest.first + held, contest.first + games):
-            kept.append(self._store.put(contest.job, part))
-            self._learn(contest, part)
-            self._show(number, part.first + part.count - contest.first)
-        self._show(number, games)
-        return self._played(contest, kept, games)
-
-    def _played(self, contest: Contest, kept: list[Kept], games: int) -> Played:
-        whole = put_together([part for part, _ in kept], len(contest.job.rows))
-        log = first_games(whole.log, contest.first + games)
-        kind, price = self._tournament.kind, default_bag_price(self._tournament.rules)
-        return Played(
+        place = self._folder / digest_of(definition_of(contest.job))[:16]
+        parts = []
+        with PartStore(place, contest.job) as store:
+            for part in run(self._crew, number, games, store=store):
+                parts.append(part)
+                self._show(contest, number, part.first + part.count)
+        whole = put_together(parts, len(contest.job.rows))
+        kind = contest.job.kind
+        found = Played(
             contest,
-            margins_of(log, kind, price),
-            margins_of(log, kind, None),
-            log,
+            margins_of(whole.log, kind, self._price),
+            margins_of(whole.log, kind, None),
+            whole.log,
             whole.tallies,
-            tuple(header for _, header in kept),
         )
+        self.played[number : number + 1] = [found]
+        return found
 
-    def _parts(self, number: int, start: int, stop: int) -> Iterator[Part]:
-        """Yield games `start` to `stop` of a contest in parts, in order; as many are in work as there are workers."""
-        waiting: deque[Future[Part]] = deque()
-        while start < stop or waiting:
-            while start < stop and len(waiting) < self._crew.workers:
-                count = self._size(self._contests[number], stop - start)
-                waiting.append(self._crew.submit(number, start, count))
-                start += count
-            yield waiting.popleft().result()
-
-    def _size(self, contest: Contest, left: int) -> int:
-        """Return how many games the next part has."""
-        paces = [self._pace[agent] for agent in contest.agents if agent in self._pace]
-        if len(paces) < len(contest.agents):
-            return min(left, FIRST_PART)
-        seconds = sum(paces) * len(contest.job.rows)
-        share = -(-left // self._crew.workers)
-        return max(1, min(share, MOST_PART, int(SECONDS_A_PART / max(seconds, 1e-9))))
-
-    def _learn(self, contest: Contest, part: Part) -> None:
-        """Note how many seconds an agent's seats took in one row of a game."""
-        for agent, tally in zip(contest.agents, part.tallies, strict=True):
-            self._pace[agent] = tally.seconds / (part.count * len(contest.job.rows))
-
-    def _show(self, number: int, games: int) -> None:
-        """Note that so many games of a contest are there, and tell the progress."""
-        self.games[number] = games
+    def _show(self, contest: Contest, number: int, games: int) -> None:
+        """Tell the progress that so many games of a contest are there."""
         if self._progress is not None:
-            names = " v ".join(self._tournament.entrants[k].label for k in self._contests[number].agents)
-            self._progress(names, sum(self.games), self._total)
+            others = sum(len(played.margins) for k, played in enumerate(self.played) if k != number)
+            self._progress(" v ".join(self._labels[k] for k in contest.agents), others + games, self._total)

@@ -12,7 +12,7 @@ from evaluation.machine import machine, versions
 from evaluation.play import Tally
 from evaluation.statistics import deal_statistics
 from evaluation.tournament.rating import Rating, rate
-from evaluation.tournament.run import Outcome, Played
+from evaluation.tournament.run import Outcome
 from evaluation.tournament.schedule import Neighbours, ranking, ranking_doubts
 from evaluation.tournament.strength import (
     FloatArray,
@@ -28,8 +28,8 @@ from spades_env.engine.batch import default_bag_price
 Found = dict[str, Any]
 
 
-def found_by(outcome: Outcome, code: str) -> Found:
-    """Return everything worth knowing of an outcome; `code` is the hash of the source as it is now."""
+def found_by(outcome: Outcome) -> Found:
+    """Return everything worth knowing of an outcome."""
     tournament = outcome.tournament
     margins = _margins(outcome, raw=False)
     strength = strengths(_games(outcome, margins))
@@ -52,7 +52,7 @@ def found_by(outcome: Outcome, code: str) -> Found:
         "misfit": _misfit(outcome, margins, strength),
         "agents": [{"rank": rank, **agents[k]} for rank, k in enumerate(order, 1)],
         "neighbours": [_neighbours(outcome, doubt) for doubt in doubts],
-        "pairs": [_pair(outcome, p, margins[p], strength, code) for p in range(len(margins))],
+        "pairs": [_pair(outcome, p, margins[p], strength) for p in range(len(margins))],
         "versions": versions(),
         "machine": machine(),
     }
@@ -168,9 +168,9 @@ def _neighbours(outcome: Outcome, found: Neighbours) -> Found:
     }
 
 
-def _pair(outcome: Outcome, p: int, margins: FloatArray, strength: FloatArray, code: str) -> Found:
+def _pair(outcome: Outcome, p: int, margins: FloatArray, strength: FloatArray) -> Found:
     """Return what a pair's games came to."""
-    pair, played = outcome.tournament.pairs()[p], outcome.pairs[p]
+    pair = outcome.tournament.pairs()[p]
     entrants = outcome.tournament.entrants
     is_deals = outcome.tournament.kind == "deals"
     return {
@@ -183,16 +183,4 @@ def _pair(outcome: Outcome, p: int, margins: FloatArray, strength: FloatArray, c
         "drawn": int((margins == 0).sum()),
         "lost": int((margins < 0).sum()),
         "expected": float(strength[pair.a] - strength[pair.b]),
-        "same_code": all(header["code"] == code for header in played.headers),
-        "measured_on": _places(played),
     }
-
-
-def _places(played: Played) -> list[Found]:
-    """Return each machine and set of versions that a pair's games come from."""
-    found: list[Found] = []
-    for header in played.headers:
-        place = {"versions": header["versions"], "machine": header["machine"]}
-        if place not in found:
-            found.append(place)
-    return found
