@@ -10,9 +10,10 @@ from typing import Final
 
 import numpy as np
 
+from evaluation.line_up import rotations
 from evaluation.play import LogArray
 from evaluation.tournament.config import Tournament
-from evaluation.tournament.seats import mixed_line_ups
+from evaluation.tournament.seats import CHAIRS, mixed_line_ups
 from evaluation.tournament.strength import FloatArray
 from evaluation.work.job import DUPLICATE, Job, Seats
 
@@ -20,8 +21,6 @@ TEAM_GAMES: Final = 5
 """Games that a line-up of mixed teams plays, each in four rotations."""
 PURPOSE_DEALS: Final = 4
 """Distinguishes, of one seed, what is drawn here from what the other modules of this folder draw."""
-ROTATIONS: Final[tuple[Seats, ...]] = ((0, 1, 2, 3), (3, 0, 1, 2), (2, 3, 0, 1), (1, 2, 3, 0))
-"""A line-up of four, turned around the table: after k turns the seat k sits where chair 0 was."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ def team_contests(tournament: Tournament) -> list[Contest]:
         games = min(TEAM_GAMES, tournament.seat_games - k * TEAM_GAMES)
         # A seed of its own: line-ups play other deals than pairs and each other.
         seed = int(np.random.SeedSequence([tournament.seed, PURPOSE_DEALS, k]).generate_state(1, np.uint64)[0] >> 1)
-        found.append(Contest(_job(tournament, tuple(chairs), ROTATIONS, seed), tuple(chairs), games))
+        found.append(Contest(_job(tournament, tuple(chairs), rotations(range(CHAIRS)), seed), tuple(chairs), games))
     return found
 
 

@@ -11,6 +11,7 @@ from evaluation.intervals import Interval, mean_interval
 from evaluation.machine import machine, versions
 from evaluation.play import Tally
 from evaluation.statistics import deal_statistics
+from evaluation.tournament.config import Tournament
 from evaluation.tournament.rating import Rating, rate
 from evaluation.tournament.run import Outcome
 from evaluation.tournament.schedule import Neighbours, ranking, ranking_doubts
@@ -42,7 +43,7 @@ def found_by(outcome: Outcome) -> Found:
         "preset": tournament.rules.preset_name,
         "rules_text": tournament.rules_text,
         "seed": tournament.seed,
-        "bag_price": default_bag_price(tournament.rules) if tournament.kind == "deals" else None,
+        "bag_price": _bag_price(tournament),
         "reference": tournament.reference,
         "indifference": tournament.indifference,
         "games_allowed": tournament.games,
@@ -56,6 +57,11 @@ def found_by(outcome: Outcome) -> Found:
         "versions": versions(),
         "machine": machine(),
     }
+
+
+def _bag_price(tournament: Tournament) -> float | None:
+    """Return the points of a bag in margins; matches count bags as scored."""
+    return default_bag_price(tournament.rules) if tournament.kind == "deals" else None
 
 
 def _margins(outcome: Outcome, *, raw: bool) -> list[FloatArray]:
@@ -146,7 +152,7 @@ def _statistics(outcome: Outcome, agent: int) -> Found:
             first = played.log["team_of_a"].astype(np.int64)
             logs.append(played.log)
             teams.append(first if played.contest.agents[0] == agent else 1 - first)
-    return deal_statistics(np.concatenate(logs), np.concatenate(teams))
+    return deal_statistics(np.concatenate(logs), np.concatenate(teams), _bag_price(outcome.tournament))
 
 
 def _misfit(outcome: Outcome, margins: Sequence[FloatArray], strength: FloatArray) -> float:
