@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import shlex
@@ -17,15 +16,16 @@ import numpy as np
 import pytest
 
 from agents.base import AgentError
-from evaluation.duplicate import evaluate
+from evaluation.duplicate import evaluate, evaluate_line_up
 from evaluation.intervals import mean_interval
 from evaluation.statistics import deal_statistics
 from evaluation.tournament.config import Tournament, load_tournament, tournament_from
 from evaluation.tournament.contests import TEAM_GAMES, margins_of, pair_contests, team_contests
 from evaluation.tournament.page import markdown
-from evaluation.tournament.run import Outcome, run_tournament
+from evaluation.tournament.run import Outcome, check_agents, run_tournament
 from evaluation.tournament.table import found_by
 from evaluation.work.crew import Desk
+from evaluation.work.definition import definition_of, digest_of
 from evaluation.work.job import Job
 from spades_cli.main import main
 from spades_env.configs import ConfigError
@@ -164,15 +164,11 @@ def test_mixed_teams_turn_around_the_table() -> None:
     part = Desk([Job(names, Rules(), rows, seed=3)]).play(0, 0, 5)
     expected = evaluate("easy", "random", deals=5, seed=3)
     assert margins_of(part.log, "deals", -9.0) == pytest.approx(expected.margins)
-    mixed = Desk([Job(("easy", "random", "conservative", "lowest"), Rules(), rows, seed=3)]).play(0, 0, 5)
-    for game, margin in enumerate(margins_of(mixed.log, "deals", None)):
-        points = []
-        for deal in mixed.log[mixed.log["game"] == game]:
-            team = int(deal["row"]) % 2  # seats 0 and 2 are chairs 0 and 2, or 3 and 1
-            total = sum(deal[name] for name in ("contract", "nil", "bag_points", "penalty"))
-            points.append(int(total[team]) - int(total[1 - team]))
-        assert len(points) == 4
-        assert margin == np.mean(points)
+    names = ("easy", "random", "conservative", "lowest")
+    mixed = Desk([Job(names, Rules(), rows, seed=3)]).play(0, 0, 5)
+    expected = evaluate_line_up(names, deals=5, seed=3)
+    assert margins_of(mixed.log, "deals", -9.0) == pytest.approx(expected.margins)
+    assert margins_of(mixed.log, "deals", None) == pytest.approx(expected.margins_raw)
 
 
 def test_line_ups_have_deals_of_their_own() -> None:
@@ -258,11 +254,27 @@ def test_agents_are_added_to_a_finished_tournament(tmp_path: Path, monkeypatch: 
 
 def test_other_definitions_are_other_games(tmp_path: Path) -> None:
     policy = tmp_path / "p.safetensors"
+    others = [{"seed": 1}, {"rules": "modern"}, {"kind": "matches"}, {"agents": [AGENTS[1], AGENTS[2]]}, {}]
+    found = [pair_contests(tournament(**fields, seat_games=0))[0].job for fields in others]
+    definitions = [definition_of(job) for job in found]
     for content in (b"one", b"two"):
         policy.write_bytes(content)
-    folders = [tournament(), tournament(seed=1), tournament(rules="modern"), tournament(kind="matches")]
-    jobs = {json.dumps(dataclasses.asdict(pair_contests(t)[0].job), default=str) for t in folders}
-    assert len(jobs) == 4
+        definitions.append(definition_of(Job(("easy", str(policy)), Rules())))
+    assert len({digest_of(definition) for definition in definitions}) == 7
+    # What else a tournament plays is not part of a pair.
+    assert pair_contests(tournament(games=500, min_games=3, indifference=3))[0].job == found[-1]
+    assert pair_contests(tournament(agents=AGENTS[::-1]))[-1].job == found[-1]
+
+
+def test_the_same_policy_file_twice_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluation.tournament.run.load_agent", lambda text: text)
+    names = []
+    for name, content in (("a", b"one"), ("b", b"two"), ("c", b"one")):
+        (tmp_path / f"{name}.safetensors").write_bytes(content)
+        names.append(str(tmp_path / f"{name}.safetensors"))
+    check_agents(tournament_from({"agents": names[:2]}))
+    with pytest.raises(AgentError, match=r"a\.safetensors' and .*c\.safetensors' are the same player"):
+        check_agents(tournament_from({"agents": names}))
 
 
 def test_damaged_games_are_refused(tmp_path: Path) -> None:

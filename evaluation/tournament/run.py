@@ -63,14 +63,14 @@ def check_agents(tournament: Tournament) -> None:
     """Load every agent once; AgentError if one is not available or two are the same player."""
     seen: dict[str, str] = {}
     for entrant in tournament.entrants:
-        agent = load_agent(entrant.agent)
-        files = files_of([entrant.agent])
-        is_ours = entrant.agent.partition(":")[0] in AGENTS
-        is_policy = not is_ours and ":" not in entrant.agent
-        same = files[entrant.agent] if is_policy else agent.name if is_ours else entrant.agent
+        text, agent = entrant.agent, load_agent(entrant.agent)
+        if text.partition(":")[0] in AGENTS:
+            same = agent.name  # the level and the options that are not its own
+        else:
+            same = files_of([text])[text] if Path(text).exists() else text
         if same in seen:
-            raise AgentError(f"agents {seen[same]!r} and {entrant.agent!r} are the same player; allowed: each once")
-        seen[same] = entrant.agent
+            raise AgentError(f"agents {seen[same]!r} and {text!r} are the same player; allowed: each once")
+        seen[same] = text
 
 
 def run_tournament(
