@@ -149,7 +149,7 @@ def _print(found: dict[str, Any]) -> None:
     console = Console()
     title = f"Ranking: {found['games']:,} duplicate {found['kind']}, rules {found['rules_text']}"
     _print_first_that_fits(console, _table(title, ranking_rows(found)), _table(title, ranking_rows(found, brief=True)))
-    titles = "Row minus column, with half the 95 % interval", "Row minus column"
+    titles = "Row minus column, 95 % interval", "Row minus column"
     _print_first_that_fits(
         console, _table(titles[0], cross_rows(found)), _table(titles[1], cross_rows(found, brief=True))
     )

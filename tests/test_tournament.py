@@ -17,7 +17,6 @@ import pytest
 
 from agents.base import AgentError
 from evaluation.duplicate import evaluate, evaluate_line_up
-from evaluation.intervals import mean_interval
 from evaluation.statistics import deal_statistics
 from evaluation.tournament.config import Tournament, load_tournament, tournament_from
 from evaluation.tournament.contests import TEAM_GAMES, margins_of, pair_contests, team_contests
@@ -139,7 +138,9 @@ def test_matches_are_what_evaluate_finds(tmp_path: Path) -> None:
     outcome = played(tmp_path, kind="matches", agents=["random", "easy"], games=6, min_games=6, seat_games=0)
     expected = evaluate("random", "easy", deals=2, matches=6, seed=3)
     found = found_by(outcome)
-    assert found["pairs"][0]["margin"] == mean_interval(2 * expected.match_results - 1).to_dict()
+    assert expected.match_win_rate is not None
+    for name, share in expected.match_win_rate.to_dict().items():
+        assert found["pairs"][0]["margin"][name] == pytest.approx(2 * share - 1)
     assert found["agents"][0]["label"] == "easy"
     assert found["agents"][0]["stats"] == deal_statistics(
         expected.match_log, 1 - expected.match_log["team_of_a"].astype(np.int64)
@@ -343,6 +344,19 @@ def test_the_page_shows_all_of_it(tmp_path: Path) -> None:
     assert cells(page, "What the agents did")[1][2] == f"{found['agents'][0]['stats']['bid_mean']:.2f}"
     assert "4 agents, rules classic, seed 3" in page
     assert page.endswith("```\nspades tournament --x\n```\n")
+
+
+def test_a_page_of_matches(tmp_path: Path) -> None:
+    fields = {"kind": "matches", "agents": ["easy", "conservative"], "games": 4, "min_games": 4, "seat_games": 0}
+    found = found_by(played(tmp_path, **fields))
+    found["pairs"][0]["margin"] = {"mean": 0.5, "low": 0.204, "high": 0.651}
+    page = markdown(found, "c")
+    assert cells(page, "Cross-table")[1:] == [
+        ["1", "easy", "", "+50.0 % [+20, +65]"],
+        ["2", "conservative", "-50.0 % [-65, -20]", ""],
+    ]
+    assert "share of duplicate matches won less share lost" in page
+    assert {"as scored", "seat rating"}.isdisjoint(cells(page, "Ranking")[0])
 
 
 def test_an_open_order_is_said(tmp_path: Path) -> None:

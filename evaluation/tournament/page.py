@@ -25,7 +25,7 @@ def markdown(found: Found, command: str) -> str:
         "## Ranking",
         _table(ranking_rows(found)),
         "## Cross-table",
-        "Row minus column, ± half the 95 % interval.",
+        "Row minus column with the 95 % interval.",
         _table(cross_rows(found)),
         "## Games of each pair",
         _table(game_rows(found)),
@@ -107,11 +107,12 @@ def statistics_rows(found: Found) -> list[list[str]]:
 
 
 def interval(value: Found, found: Found, sign: int = 1) -> str:
-    """Return mean ± half the interval: points per deal, or percentage points of matches."""
-    factor = _factor(found)
-    unit = "" if found["kind"] == "deals" else " %"
-    mean = sign * factor * value["mean"] or 0.0
-    return f"{mean:+.1f} ± {factor * (value['high'] - value['low']) / 2:.1f}{unit}"
+    """Return points per deal as mean ± half the interval, or percentage points of matches as mean [low, high]."""
+    low, high = sorted((sign * value["low"], sign * value["high"]))
+    mean = sign * value["mean"] or 0.0
+    if found["kind"] == "deals":
+        return f"{mean:+.1f} ± {(high - low) / 2:.1f}"
+    return f"{100 * mean:+.1f} % [{100 * low:+.0f}, {100 * high:+.0f}]"
 
 
 def _factor(found: Found) -> float:
@@ -131,7 +132,7 @@ def legend(found: Found) -> str:
     """Return what the columns mean."""
     zero = f"{found['reference']} is 0" if found["reference"] else "the mean of all is 0"
     return (
-        f"Strength: least squares over all games of pairs, {_unit(found)}; {zero}. ±: half a 95 % interval, by a "
+        f"Strength: least squares over all games of pairs, {_unit(found)}; {zero}. Intervals are 95 %, by a "
         f"bootstrap over deals. The strengths miss the mean margins of pairs by {_misfit(found)} (root mean square, "
         "chance included). "
         "Rating: OpenSkill, from wins and losses of duplicate games, ± two of its sigmas, mean of shuffled orders "

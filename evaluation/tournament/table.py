@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.intervals import Interval, mean_interval
+from evaluation.intervals import Interval, mean_interval, pair_win_interval
 from evaluation.machine import machine, versions
 from evaluation.play import Tally
 from evaluation.statistics import deal_statistics
@@ -183,10 +183,16 @@ def _pair(outcome: Outcome, p: int, margins: FloatArray, strength: FloatArray) -
         "a": entrants[pair.a].label,
         "b": entrants[pair.b].label,
         "games": len(margins),
-        "margin": mean_interval(margins).to_dict(),
+        "margin": (mean_interval(margins) if is_deals else _share_interval(margins)).to_dict(),
         "margin_raw": mean_interval(_margins(outcome, raw=True)[p]).to_dict() if is_deals else None,
         "won": int((margins > 0).sum()),
         "drawn": int((margins == 0).sum()),
         "lost": int((margins < 0).sum()),
         "expected": float(strength[pair.a] - strength[pair.b]),
     }
+
+
+def _share_interval(margins: FloatArray) -> Interval:
+    """Return the share of matches won less the share lost, by Wilson's interval of the share won."""
+    won = pair_win_interval((1.0 + margins) / 2.0)
+    return Interval(2.0 * won.mean - 1.0, 2.0 * won.low - 1.0, 2.0 * won.high - 1.0)
