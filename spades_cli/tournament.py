@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ PAGE_FILE, JSON_FILE = "tournament.md", "tournament.json"
 @click.argument("agents", nargs=-1, metavar="[AGENT]...")
 @click.option("--config", metavar="NAME|FILE", help="A shipped list (configs/eval) or a .yaml file, instead of AGENTs.")
 @click.option("--rules", metavar="NAME|FILE", help="A preset or a .yaml file of rules. Default: classic.")
-@click.option("--matches", is_flag=True, help="Play whole matches instead of single deals.")
+@click.option("--matches", is_flag=True, help="Play whole matches; numbers of games in a file mean matches, too.")
 @click.option("--deals", "--games", "games", type=int, help="Duplicate games of all pairs together, at most.")
 @click.option(
     "--min-deals", "--min-games", "min_games", type=int, help="Duplicate games that every pair plays at first."
@@ -77,13 +77,14 @@ def command(
     announce_compilation()
     try:
         outcome = _run(tournament, folder, workers)
+        figures = _figures(outcome)
     except KeyboardInterrupt:
         click.echo(
             f"spades: interrupted; finished games are in {folder / GAMES_FOLDER}, the same command goes on", err=True
         )
         return INTERRUPTED
     line = shlex.join(["spades", "tournament", *_options(config, matches, workers, out, fields), *agents])
-    found = {"command": line, **found_by(outcome)}
+    found = {"command": line, **figures}
     write_atomically(folder / PAGE_FILE, markdown(found, line))
     write_json(found, str(folder / JSON_FILE))
     if not write_json(found, json_path):
@@ -121,6 +122,13 @@ def _run(tournament: Tournament, folder: Path, workers: int) -> Outcome:
             bar.update(task, description=what, completed=finished, total=total)
 
         return run_tournament(tournament, folder, workers=workers, progress=show)
+
+
+def _figures(outcome: Outcome) -> dict[str, Any]:
+    """Return what was found; ratings take a quarter of a second for a thousand games, so stderr says what goes on."""
+    console = Console(stderr=True)
+    with console.status("Ratings and intervals") if console.is_terminal else nullcontext():
+        return found_by(outcome)
 
 
 class _Rate(ProgressColumn):
