@@ -157,9 +157,12 @@ def _print(found: dict[str, Any]) -> None:
     console = Console()
     title = f"Ranking: {found['games']:,} duplicate {found['kind']}, rules {found['rules_text']}"
     _print_first_that_fits(console, _table(title, ranking_rows(found)), _table(title, ranking_rows(found, brief=True)))
-    titles = "Row minus column, 95 % interval", "Row minus column"
+    means = cross_rows(found, brief=True)
     _print_first_that_fits(
-        console, _table(titles[0], cross_rows(found)), _table(titles[1], cross_rows(found, brief=True))
+        console,
+        _table("Row minus column, 95 % interval", cross_rows(found)),
+        _table("Row minus column", means),
+        _table("Row minus column, by rank", [[*row[:1], *row[2:]] for row in means]),
     )
     console.print(_table("In the games of pairs", statistics_rows(found)))
     console.print(legend(found), highlight=False)
@@ -169,10 +172,10 @@ def _print(found: dict[str, Any]) -> None:
 
 
 def _table(title: str, rows: list[list[str]]) -> Table:
-    """Return a table of texts, heading first; the second column holds labels."""
+    """Return a table of texts, heading first; labels stand to the left."""
     table = Table(title=title, title_justify="left")
-    for k, heading in enumerate(rows[0]):
-        table.add_column(heading, justify="left" if k == 1 else "right", no_wrap=k != 1)
+    for heading in rows[0]:
+        table.add_column(heading, justify="left" if heading == "agent" else "right", no_wrap=True)
     for row in rows[1:]:
         table.add_row(*row)
     return table
