@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from evaluation.suite.beliefs import BELIEFS
 from evaluation.suite.duels import DUELS
+from evaluation.suite.endgames import ENDGAMES
+from evaluation.suite.nil_decision import NIL_DECISION
+from evaluation.suite.nil_play import NIL_PLAY
 from evaluation.suite.partners import PARTNER_TASKS
 from evaluation.suite.task import Task
 
@@ -28,7 +32,9 @@ ORDER: Final = (
     "transfer",
 )
 
-TASKS: Final[tuple[Task, ...]] = tuple(sorted((*DUELS, *PARTNER_TASKS), key=lambda task: ORDER.index(task.id)))
+TASKS: Final[tuple[Task, ...]] = tuple(
+    sorted((*DUELS, *PARTNER_TASKS, *NIL_PLAY, NIL_DECISION, ENDGAMES, BELIEFS), key=lambda task: ORDER.index(task.id))
+)
 
 
 class SuiteError(ValueError):
