@@ -129,18 +129,23 @@ def _expected_seconds(task: Task, seconds_a_decision: float, scale: float) -> fl
 
 def _list(tasks: list[Task]) -> Table:
     """Return the tasks as a table."""
-    table = Table("task", "version", "suite", "what", "rules", "size", "decisions", title=None)
+    table = Table(caption="decisions: of the agent, about; times her time per decision that is how long a task takes")
+    for heading in ("task", "version", "suite", "what", "size", "decisions"):
+        table.add_column(heading, no_wrap=heading == "task")
     for task in tasks:
         size, decisions = f"{task.games:,} {task.of}", f"{task.games * task.decisions:,.0f}"
-        table.add_row(task.id, str(task.version), task.suites[0], task.title, task.rules, size, decisions)
-    table.caption = "decisions: of the agent, about; times her time per decision that is how long a task takes"
+        table.add_row(task.id, str(task.version), task.suites[0], task.title, size, decisions)
     return table
 
 
 def _results(board: Board) -> Table:
     """Return the main table for a terminal."""
     title = None if board.scale == 1.0 else f"scale {board.scale:g}: not comparable with results at 1"
-    table = Table("task", "metric", *board.agents, title=title)
+    table = Table(title=title, caption="95 % intervals; ↑ higher is better, ↓ lower")
+    table.add_column("task", no_wrap=True)
+    table.add_column("metric")
+    for agent in board.agents:
+        table.add_column(agent)
     for task in board.tasks:
         arrow = "↑" if task.higher_is_better else "↓"
         cells = (cell(task, board.results[agent, task.id]) for agent in board.agents)

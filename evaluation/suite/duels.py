@@ -151,12 +151,12 @@ def bag_control(run: Run) -> Outcome:
     flat = log.reshape(-1)
     rows = np.arange(len(flat))
     figures: dict[str, Any] = {}
-    for side, of in (("stats", teams), ("opponent_stats", 1 - teams)):
-        figures[side] = {
-            **deal_statistics(flat, of),
-            "penalty_per_deal": float(flat["penalty"][rows, of].mean()),
-            "bag_points_per_deal": float(flat["bag_points"][rows, of].mean()),
-        }
+    for prefix, of in (("", teams), ("opponent_", 1 - teams)):
+        stats = deal_statistics(flat, of)
+        figures[f"{prefix}stats"] = stats
+        figures[f"{prefix}bags_per_deal"] = stats["bags_per_deal"]
+        figures[f"{prefix}penalty_per_deal"] = float(flat["penalty"][rows, of].mean())
+        figures[f"{prefix}set_rate"] = stats["set_rate"]
     return Outcome(mean_interval((points[0] - points[1]) / 2.0), run.games, players.tallies[0].illegal, figures)
 
 
