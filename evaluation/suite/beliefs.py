@@ -38,14 +38,14 @@ def beliefs(run: Run) -> Outcome:
             return Outcome(None, 0, reason=f"after {trick} tricks: {error}")
         alike.append(calibrate(views, states, UniformLayouts()))
     losses, uniform = _losses(found), _losses(alike)
+    if not np.isfinite(losses).all():
+        return Outcome(None, 0, reason="she called the true place of a card impossible: infinite log-loss")
     figures: dict[str, Any] = {
         "uniform": mean_interval(uniform).to_dict(),
         "gain_over_uniform": mean_interval(uniform - losses).to_dict(),
         "by_trick": {str(trick): each.log_loss for trick, each in zip(TRICKS, found, strict=True)},
         "uniform_by_trick": {str(trick): each.log_loss for trick, each in zip(TRICKS, alike, strict=True)},
     }
-    if not np.isfinite(losses).all():
-        return Outcome(None, 0, figures={}, reason="she called the true place of a card impossible: infinite log-loss")
     return Outcome(mean_interval(losses), run.games, figures=figures)
 
 

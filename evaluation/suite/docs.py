@@ -87,7 +87,7 @@ cp benchmark/benchmark.md docs/benchmark_results.md
 | `scale`, `comparable` | as above |
 | `figures` | further figures of the task, below |
 | `illegal_actions` | how often the agent chose what was not allowed |
-| `decisions`, `ms_per_decision` | decisions of the agent, and wall time spent in her `act` for each |
+| `decisions`, `ms_per_decision` | her decisions, warm-ups included, and wall time spent in `act` for each |
 | `seconds` | wall time of the task |
 | `code`, `same_code` | hash of the source of rules and agents, and whether it is still that |
 | `versions`, `machine` | on what it was measured |
