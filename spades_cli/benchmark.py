@@ -17,7 +17,7 @@ from rich.table import Table
 
 from agents.base import Agent
 from agents.registry import load_agent
-from evaluation.suite.page import Board, cell, markdown
+from evaluation.suite.page import Board, cell, markdown, reasons
 from evaluation.suite.store import Store
 from evaluation.suite.task import Task, batch_size_for, run_task, seconds_per_decision
 from evaluation.suite.tasks import SUITES, choose_tasks
@@ -90,6 +90,8 @@ def command(
     write_json(board.to_dict(), str(folder / JSON_FILE))
     if not write_json(board.to_dict(), json_path):
         Console().print(_results(board))
+        for line in reasons(board):
+            click.echo(line)
         click.echo(f"Definitions, further figures and times: {folder / PAGE_FILE}", err=True)
     return 0
 

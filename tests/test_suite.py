@@ -192,7 +192,8 @@ def test_the_page_shows_results_figures_times_and_definitions() -> None:
 
 def test_the_page_says_what_a_reader_must_know() -> None:
     assert "Scale 0.1: a quick look, not comparable" in markdown(board([BIDS], scale=0.1))
-    assert "– (she does not say)" in markdown(board([BIDS], headline=None, reason="she does not say"))
+    none = markdown(board([BIDS], headline=None, reason="she does not say"))
+    assert "No figure in bid_only for easy: she does not say." in none
     assert "**illegal actions 3**" in markdown(board([BIDS], illegal=3))
 
 

@@ -186,7 +186,16 @@ def test_cross_play_leaves_herself_out_of_the_pool() -> None:
     row = result.outcome.figures["by_partner"]
     assert list(row) == ["normal", "suit_odds", "lowest"]
     own = result.outcome.figures["self_play"]["mean"]
-    assert headline(result)[0] == pytest.approx(own - np.mean([each["mean"] for each in row.values()]))
+    gaps = [each["gap"]["mean"] for each in row.values()]
+    assert headline(result)[0] == pytest.approx(np.mean(gaps))
+    for each, gap in zip(row.values(), gaps, strict=True):
+        assert gap == pytest.approx((own + each["partner_self_play"]["mean"]) / 2 - each["margin"]["mean"])
+
+
+def test_the_gap_between_two_agents_is_the_same_from_both_sides() -> None:
+    one = run("cross_play", "lowest", 10).outcome.figures["by_partner"]["normal"]
+    two = run("cross_play", "normal", 10, pool=["lowest"]).outcome.figures["by_partner"]["lowest"]
+    assert one["gap"] == pytest.approx(two["gap"])
 
 
 def test_a_team_of_two_references_against_two_is_worth_what_the_deals_are() -> None:

@@ -101,7 +101,8 @@ cp benchmark/benchmark.md docs/benchmark_results.md
 | `by_rules` | `transfer` | the margin under each rule set |
 | `by_partner` | `ad_hoc` | `gain`, `margin`, `reference_margin` beside each partner |
 | `worst_partner`, `worst_gain` | `ad_hoc` | the partner with the lowest gain, and it |
-| `self_play`, `by_partner` | `cross_play` | margins: the row of the matrix |
+| `self_play` | `cross_play` | the margin beside herself |
+| `by_partner` | `cross_play` | `gap`, `margin`, `partner_self_play`: the row of the matrix |
 | `nil_decision` | `nil_decision` | `right_nil`, `missed_nil`, `wrong_nil`, `right_other`: positions |
 | `regret_by_place` | `nil_decision` | mean regret by bids made before hers, 0 to 3 |
 | `calibration` | `nil_decision` | `brier`, `brier_floor`, `ece`, `mean_said`, `mean_made`, or `reason` |

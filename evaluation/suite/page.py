@@ -53,7 +53,7 @@ def task_values(task: Task) -> dict[str, Any]:
 
 def markdown(board: Board) -> str:
     """Return the page: the table, what the tasks are, further figures, times, and what it was measured on."""
-    parts = ["# The benchmark suite", *_warning(board), table(board), _legend(board)]
+    parts = ["# The benchmark suite", *_warning(board), table(board), _legend(board), *reasons(board)]
     parts += ["## What else was found", figures_table(board)] if figures_table(board) else []
     parts += ["## Tasks", *[describe(task) for task in board.tasks]]
     parts += ["## Times", times_table(board), *_measured_on(board), f"```\n{board.command}\n```"]
@@ -78,13 +78,23 @@ def table(board: Board) -> str:
 
 
 def cell(task: Task, result: Values) -> str:
-    """Return a headline with its interval, or why there is none."""
+    """Return a headline with its interval; `reasons` says why there is none."""
     headline = result["headline"]
     if headline is None:
-        return f"{NOTHING} ({result['reason']})"
+        return NOTHING
     old = MARK if not result.get("same_code", True) else ""
     illegal = f" **illegal actions {result['illegal_actions']}**" if result["illegal_actions"] else ""
     return interval_text(headline, task.unit) + old + illegal
+
+
+def reasons(board: Board) -> list[str]:
+    """Return a line for each result without a headline."""
+    return [
+        f"No figure in {task.id} for {agent}: {board.results[agent, task.id]['reason']}."
+        for task in board.tasks
+        for agent in board.agents
+        if board.results[agent, task.id]["headline"] is None
+    ]
 
 
 def interval_text(interval: dict[str, float], unit: str) -> str:
@@ -109,10 +119,10 @@ def figures_table(board: Board) -> str:
 
 
 def _flat(figures: Values, prefix: str = "") -> dict[str, str]:
-    """Return the figures of a result as text by dotted name; statistics of deals, which are many, are left out."""
+    """Return the figures of a result as text by dotted name; not reasons and statistics of deals."""
     found: dict[str, str] = {}
     for name, value in figures.items():
-        if name.endswith("stats"):
+        if name.endswith("stats") or name == "reason":
             continue
         if isinstance(value, dict) and set(value) == {"mean", "low", "high"}:
             found[prefix + name] = f"{value['mean']:.4g} [{value['low']:.4g}, {value['high']:.4g}]"

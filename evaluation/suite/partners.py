@@ -64,23 +64,26 @@ def ad_hoc(run: Run) -> Outcome:
 
 
 def cross_play(run: Run) -> Outcome:
-    """What she loses beside others: with a copy of herself minus the mean over the pool."""
+    """What mixing costs: the mean of what she and a partner make with their likes, minus what they make together."""
     partners = _pool(run)
     illegal: list[int] = []
     own = team_margins(run, run.player, run.player, run.part(0, len(partners) + 1), illegal)
-    rows = []
+    gaps: list[FloatArray] = []
+    rows: dict[str, Any] = {}
     for k, partner in enumerate(partners, 1):
-        rows.append(team_margins(run, run.player, partner, run.part(k, len(partners) + 1), illegal))
+        theirs = team_margins(run, partner, partner, lambda _: None, [])
+        mixed = team_margins(run, run.player, partner, run.part(k, len(partners) + 1), illegal)
+        gaps.append((own + theirs) / 2.0 - mixed)
+        rows[partner.name] = {
+            "gap": mean_interval(gaps[-1]).to_dict(),
+            "margin": mean_interval(mixed).to_dict(),
+            "partner_self_play": mean_interval(theirs).to_dict(),
+        }
     return Outcome(
-        headline=mean_interval(own - np.stack(rows).mean(axis=0)),
+        headline=mean_interval(np.stack(gaps).mean(axis=0)),
         n=run.games,
         illegal=sum(illegal),
-        figures={
-            "self_play": mean_interval(own).to_dict(),
-            "by_partner": {
-                partner.name: mean_interval(row).to_dict() for partner, row in zip(partners, rows, strict=True)
-            },
-        },
+        figures={"self_play": mean_interval(own).to_dict(), "by_partner": rows},
     )
 
 
@@ -109,7 +112,7 @@ PARTNER_TASKS: Final = (
         higher_is_better=True,
         rules="classic",
         rule_set=CLASSIC,
-        games=150,
+        games=200,
         of="deals per partner",
         decisions=14 * len(ROTATIONS) * len(PARTNERS),
         play=ad_hoc,
@@ -119,11 +122,13 @@ PARTNER_TASKS: Final = (
         version=1,
         title="Cross-play",
         definition=(
-            "The agent beside herself, and beside each of "
+            "The agent beside each of "
             + ", ".join(f"`{name}`" for name in POOL)
-            + " and the other agents of the command (never her own name twice), against two `normal`, in all four "
-            "rotations. The gap is the margin beside herself minus the mean over the other partners: what her play "
-            "loses with others. Points per deal, bags at −9. The row of the matrix stands beside."
+            + " and the other agents of the command (never her own name), each of them beside herself, and the agent "
+            "beside herself, all against two `normal` in all four rotations on the same deals. The gap with a partner "
+            "is the mean of what the two make in self-play minus what they make together, so that a weak partner "
+            "alone makes none; the mean over the partners. Over all agents of a matrix the mean gap is self-play minus "
+            "the mean off the diagonal. Points per deal, bags at −9. The row of the matrix stands beside."
         ),
         metric="gap",
         unit="points per deal",
