@@ -486,7 +486,7 @@ def test_endgame_values_agree_with_all_layouts_by_plain_minimax() -> None:
     for i in range(40):
         one = states[i : i + 1].copy()
         cards_played(one, 40 + i % 4)
-        if not endgames.has_choice(one, 0) or checked == 3:
+        if not endgames.has_choice(one, 0) or checked == 2:
             continue
         columns = columns_of(one)
         game = game_at(columns, 0)
@@ -503,7 +503,7 @@ def test_endgame_values_agree_with_all_layouts_by_plain_minimax() -> None:
         assert (np.abs(out[cards] - exact.mean(axis=0)) < 4.5 * error).all()
         assert {tuple(row) for row in worlds[:found].tolist()} <= {tuple(row) for row in np.array(kept).tolist()}
         checked += 1
-    assert checked == 3
+    assert checked == 2
 
 
 def replays(columns: dict[str, np.ndarray], hands: Layouts) -> bool:
