@@ -17,7 +17,7 @@ from spades_env.engine.state import StateArray
 
 KeyArray = npt.NDArray[np.uint64]
 ActionArray = npt.NDArray[np.int16]
-ChanceArray = npt.NDArray[np.float64]
+FloatArray = npt.NDArray[np.float64]
 
 
 class AgentError(ValueError):
@@ -68,6 +68,31 @@ class KnownPolicy(Protocol):
     evaluation/variance rests on it.
     """
 
-    def chances(self, views: StateArray) -> ChanceArray:
+    def chances(self, views: StateArray) -> FloatArray:
         """Return the chance of every action id in each of `views` (dtype VIEW, shape (n,)), float64 (n, 73)."""
+        ...
+
+
+@runtime_checkable
+class NilForecaster(Protocol):
+    """Optional for an agent: says at her bid how likely a nil of hers would be made. The benchmark suite asks."""
+
+    def nil_chances(self, views: StateArray, keys: KeyArray) -> FloatArray:
+        """Return for each view the chance 0..1 that she takes no trick if she bids nil now, float64 of shape (n,).
+
+        `views` and `keys` are as for `Agent.act`, each view of the seat to bid. NaN: she cannot say.
+        """
+        ...
+
+
+@runtime_checkable
+class Believer(Protocol):
+    """Optional for an agent: says where she thinks the unseen cards are. The benchmark suite asks."""
+
+    def beliefs(self, views: StateArray, keys: KeyArray) -> FloatArray:
+        """Return the probability that each unseen card is with each seat, float64 of shape (n, 54, 4).
+
+        `views` and `keys` are as for `Agent.act`. Rows of cards that are seen are zeros; what the row of an unseen
+        card lacks to 1 is the probability that it is out of play.
+        """
         ...

@@ -15,12 +15,10 @@ import numpy as np
 
 from agents.base import Agent, decision_keys
 from agents.registry import load_agent
+from agents.search.beliefs import bids_and_plays
 from agents.search.calibration import Calibration, Method, UniformLayouts, Weigh, WeightedWorlds, calibrate
-from agents.search.likelihood import bid_fit, rewind, surprises
-from agents.search.sampler import FloatArray
 from evaluation.machine import machine, versions
 from spades_env.engine import step
-from spades_env.engine.kernel import kernel
 from spades_env.engine.state import PHASE_PLAY, STATE, StateArray, rules_to_record
 from spades_env.rules import PRESETS, Rules
 from spades_env.view import empty_views, views_to_act
@@ -29,31 +27,6 @@ PLAYERS: Final = ("normal:objective=points", "hard:worlds=30,exact=4,objective=p
 TRICKS: Final = (0, 4, 8)
 TRUST: Final = 0.7
 """What a surprising play costs a world in log-likelihood; the default of the searches."""
-
-
-@kernel
-def weigh(views: StateArray, i: int, worlds: StateArray, trust: float, game: StateArray, out: FloatArray) -> None:
-    """Fill `out`, shape (n,), with the log-likelihood of `worlds` as the search reckons it; `game`: one STATE record.
-
-    With `trust` 0 plays are not read.
-    """
-    known, seat = views[i]["known"], int(views[i]["seat"])
-    for n in range(worlds.shape[0]):
-        out[n] = bid_fit(known, worlds[n], seat)
-        if trust > 0.0:
-            game[0] = known
-            rewind(known, worlds[n], game[0])
-            out[n] -= trust * surprises(known, game[0], seat)
-
-
-def bids_and_plays(trust: float) -> Weigh:
-    """Weights by the bids, and by the plays as far as `trust` says."""
-    game = np.zeros(1, STATE)
-
-    def weights(views: StateArray, i: int, worlds: StateArray, out: FloatArray) -> None:
-        weigh(views, i, worlds, trust, game, out)
-
-    return weights
 
 
 bids_only: Weigh = bids_and_plays(0.0)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from random_rules import random_rules
 
-from agents.base import AgentError, ChanceArray, KnownPolicy
+from agents.base import AgentError, FloatArray, KnownPolicy
 from agents.registry import AGENTS, load_agent
 from agents.rules.uniform import RandomAgent
 from agents.stakes import POINTS
@@ -111,7 +111,7 @@ class Liar(RandomAgent):
     def __init__(self, factor: float, legal: bool = True) -> None:
         self.factor, self.legal = factor, legal
 
-    def chances(self, views: StateArray) -> ChanceArray:
+    def chances(self, views: StateArray) -> FloatArray:
         chances = super().chances(views) * self.factor
         return chances if self.legal else np.roll(chances, 1, axis=1)
 

@@ -7,7 +7,7 @@ import os
 import numpy as np
 import torch
 
-from agents.base import ActionArray, AgentError, ChanceArray, KeyArray
+from agents.base import ActionArray, AgentError, FloatArray, KeyArray
 from agents.learned.network import PolicyNetwork
 from agents.learned.sampling import sample_rows
 from agents.learned.weights import read_policy
@@ -55,7 +55,7 @@ class LearnedAgent:
         sample_rows(torch.softmax(logits, dim=1).numpy(), keys, actions)
         return actions.astype(np.int16)
 
-    def chances(self, views: StateArray) -> ChanceArray:
+    def chances(self, views: StateArray) -> FloatArray:
         """Chance of every action, see `agents.base.KnownPolicy`; 1 for one action unless she draws (`sample`)."""
         self._check_rules(views)
         chances = np.zeros((len(views), NUM_ACTIONS))

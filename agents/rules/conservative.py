@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.base import ActionArray, ChanceArray, KeyArray
+from agents.base import ActionArray, FloatArray, KeyArray
 from agents.rules.chances import mixed_chances
 from agents.rules.facts import QUEEN, nearest_bid, rank_of
 from spades_env.actions import DONE, FIRST_BID, LOOK
@@ -65,7 +65,7 @@ class ConservativeAgent:
         conservative_moves(views, keys, out)
         return out
 
-    def chances(self, views: StateArray) -> ChanceArray:
+    def chances(self, views: StateArray) -> FloatArray:
         """Return the chance of every action, see `agents.base.KnownPolicy`: any card, any draft, one bid."""
         at_random = np.isin(views["known"]["phase"], (PHASE_PLAY, PHASE_DRAFT))
         return mixed_chances(views, self.act(views, np.zeros(views.shape[0], np.uint64)), at_random.astype(np.float64))

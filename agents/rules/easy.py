@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.base import ActionArray, AgentError, ChanceArray, KeyArray
+from agents.base import ActionArray, AgentError, FloatArray, KeyArray
 from agents.rules.chances import mixed_chances
 from agents.rules.easy_bid import easy_bid
 from agents.rules.easy_play import easy_card
@@ -82,7 +82,7 @@ class EasyAgent:
         easy_moves(views, keys, float(self.error), out)
         return out
 
-    def chances(self, views: StateArray) -> ChanceArray:
+    def chances(self, views: StateArray) -> FloatArray:
         """Return the chance of every action, see `agents.base.KnownPolicy`: she slips only with her cards."""
         rule = np.empty(views.shape[0], np.int16)
         easy_moves(views, np.zeros(views.shape[0], np.uint64), 0.0, rule)

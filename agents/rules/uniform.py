@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.base import ActionArray, ChanceArray, KeyArray
+from agents.base import ActionArray, FloatArray, KeyArray
 from agents.rules.chances import mixed_chances
 from spades_env.engine.kernel import kernel
 from spades_env.engine.state import StateArray
@@ -29,7 +29,7 @@ class RandomAgent:
         random_moves(views, keys, out)
         return out
 
-    def chances(self, views: StateArray) -> ChanceArray:
+    def chances(self, views: StateArray) -> FloatArray:
         """Return the chance of every action, see `agents.base.KnownPolicy`."""
         n = views.shape[0]
         return mixed_chances(views, np.zeros(n, np.int16), np.ones(n))

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from agents.base import ActionArray, AgentError, KeyArray
+from agents.base import ActionArray, AgentError, FloatArray, KeyArray
 from agents.objective import Objective, checked_objective, for_each_stakes
+from agents.search.beliefs import search_beliefs, write_nil_shares
 from agents.search.effort import Desk, Effort, new_desk
 from agents.search.searcher import best_row, fallback_row, search_moves, search_row, start_row
 from agents.stakes import POINTS, Stakes
@@ -103,6 +104,16 @@ class SearchAgent:
                 for row in rows:
                     out[row] = self._act_until(views, int(row), keys[row], stakes)
         return out
+
+    def nil_chances(self, views: StateArray, keys: KeyArray) -> FloatArray:
+        """Return the share of her worlds in which a nil is made, see `agents.base.NilForecaster`."""
+        out = np.empty(views.shape[0])
+        write_nil_shares(views, keys, self.effort, POINTS, self._desk, out)
+        return out
+
+    def beliefs(self, views: StateArray, keys: KeyArray) -> FloatArray:
+        """Return where she thinks the unseen cards are, see `agents.base.Believer`."""
+        return search_beliefs(views, keys, float(self.trust))
 
     def _act_until(self, views: StateArray, row: int, key: np.uint64, stakes: Stakes) -> int:
         """Search batch after batch until the time is over or one candidate is left."""

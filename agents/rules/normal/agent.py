@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.base import ActionArray, KeyArray
+from agents.base import ActionArray, FloatArray, KeyArray
 from agents.objective import Objective, checked_objective, for_each_stakes
-from agents.rules.normal.bid import bids_blind, normal_bid
+from agents.rules.normal.bid import bids_blind, normal_bid, own_nil_chance
 from agents.rules.normal.card import normal_card
 from agents.rules.normal.draft import normal_draft, normal_exchange
+from agents.rules.normal.strength import expected_tricks, tables_fit
 from agents.stakes import Stakes
 from spades_env.actions import BLIND_NIL, FIRST_BID, LOOK
 from spades_env.engine.kernel import kernel
@@ -42,6 +43,19 @@ def normal_moves(views: StateArray, rows: np.ndarray, stakes: Stakes, out: Actio
         out[row] = normal_action(views[row]["known"], int(views[row]["shown"]), stakes)
 
 
+@kernel
+def write_nil_chances(views: StateArray, out: np.ndarray) -> None:
+    """Fill `out`, float64 (n,), with the chance that the seat to bid makes nil; NaN where the tables do not say."""
+    for row in range(views.shape[0]):
+        known = views[row]["known"]
+        rules = known["rules"]
+        if int(known["phase"]) == PHASE_BID and tables_fit(rules):
+            hand = int(known["hands"][int(known["turn"])])
+            out[row] = own_nil_chance(known, expected_tricks(hand, int(rules["players"]), int(rules["jokers"])))
+        else:
+            out[row] = np.nan
+
+
 @dataclass(frozen=True, slots=True)
 class NormalAgent:
     """The careful partner; `objective`: points, match, or auto, see stakes.py."""
@@ -61,4 +75,10 @@ class NormalAgent:
         out = np.empty(views.shape[0], np.int16)
         for rows, stakes in for_each_stakes(views, self.objective):
             normal_moves(views, rows, stakes, out)
+        return out
+
+    def nil_chances(self, views: StateArray, keys: KeyArray) -> FloatArray:
+        """Return what her tables say of a nil, see `agents.base.NilForecaster`; `keys` are not used."""
+        out = np.empty(views.shape[0])
+        write_nil_chances(views, out)
         return out

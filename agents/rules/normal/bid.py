@@ -208,6 +208,19 @@ def best_ordinary_bid(game: np.void, seat: int, mine: float, certain: int, stake
 
 
 @kernel
+def own_nil_chance(game: np.void, mine: float) -> float:
+    """Chance that the seat to act, who expects `mine` tricks, makes nil: her cards and the bids before hers."""
+    rules = game["rules"]
+    seat, players, jokers = int(game["turn"]), int(rules["players"]), int(rules["jokers"])
+    hand = int(game["hands"][seat])
+    shift = weighed(NIL_BEFORE[table_number(players, jokers), place_in_turn(game)], game, seat, mine)
+    chance = nil_chance(hand, players, jokers, shift)
+    if int(rules["low_club"]) == 1:
+        chance *= low_club_escape(hand, players)
+    return chance
+
+
+@kernel
 def normal_bid(game: np.void, stakes: Stakes) -> int:
     """The bid of the seat to act, 0 for nil, in a STATE record or the `known` part of her view."""
     rules = game["rules"]
@@ -221,10 +234,7 @@ def normal_bid(game: np.void, stakes: Stakes) -> int:
         return 0  # partner takes every trick
     bid, value = best_ordinary_bid(game, seat, mine, top_run(hand, jokers), stakes)
     if nil_is_legal and mine < MOST_FOR_NIL:
-        shift = weighed(NIL_BEFORE[table_number(players, jokers), place_in_turn(game)], game, seat, mine)
-        chance = nil_chance(hand, players, jokers, shift)
-        if int(rules["low_club"]) == 1:
-            chance *= low_club_escape(hand, players)
+        chance = own_nil_chance(game, mine)
         if chance > LEAST_CHANCE and nil_value(game, seat, mine, 0, chance, stakes) > value:
             return 0
     return bid

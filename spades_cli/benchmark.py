@@ -1,0 +1,186 @@
+"""`spades benchmark`: agents in the tasks of the suite, one after another and kept; what is there is shown.
+
+Progress goes to stderr, the table or the JSON to stdout.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from agents.base import Agent
+from agents.registry import load_agent
+from evaluation.suite.page import Board, cell, markdown, reasons
+from evaluation.suite.store import Store
+from evaluation.suite.task import Task, batch_size_for, run_task, seconds_per_decision
+from evaluation.suite.tasks import SUITES, choose_tasks
+from spades_cli.output import INTERRUPTED, announce_compilation, json_option, write_json
+from spades_env.files import write_atomically
+
+DEFAULT_OUT, DEFAULT_SUITE = "benchmark", "core"
+PAGE_FILE, JSON_FILE = "benchmark.md", "benchmark.json"
+
+
+@click.command(name="benchmark", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("agents", metavar="AGENT...", nargs=-1)
+@click.option("--suite", type=click.Choice(SUITES), default=DEFAULT_SUITE, show_default=True, help="Which tasks.")
+@click.option("--only", metavar="PATTERN", help="Only tasks whose id has a match of this regular expression.")
+@click.option(
+    "--scale",
+    type=click.FloatRange(min=0, min_open=True, max=1000),
+    default=1.0,
+    show_default=True,
+    help="Play this many times as many games of each task: a quick look, not comparable with results at 1.",
+)
+@click.option("--out", default=DEFAULT_OUT, show_default=True, metavar="DIR", help="Folder for results and tables.")
+@click.option("--list", "list_only", is_flag=True, help="List the tasks and stop.")
+@json_option
+def command(
+    agents: tuple[str, ...],
+    suite: str,
+    only: str | None,
+    scale: float,
+    out: str,
+    list_only: bool,
+    json_path: str | None,
+) -> int:
+    """Measure agents in the tasks of the benchmark suite: bids, cards, nils, endings, partners and more.
+
+    Each finished task is kept in DIR/results.json at once: the same command goes on after an interruption and only
+    shows what is finished. DIR/benchmark.md and DIR/benchmark.json hold tables, further figures and definitions.
+    docs/benchmark.md explains the tasks.
+
+    \b
+    Examples:
+      spades benchmark normal
+      spades benchmark --suite full --out bench normal hard runs/first
+      spades benchmark --only "nil|endgames" hard --json -
+    """
+    tasks = choose_tasks(suite, only)
+    if list_only:
+        Console().print(_list(tasks))
+        return 0
+    texts = list(dict.fromkeys(agents))
+    if not texts:
+        raise click.UsageError("no AGENT is given: a name such as normal, a policy file, or module:attribute")
+    loaded = {text: load_agent(text) for text in texts}
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    store = Store(folder)
+    try:
+        _run(tasks, loaded, scale, store)
+    except KeyboardInterrupt:
+        click.echo(f"spades: interrupted; finished tasks are in {store.path}, the same command goes on", err=True)
+        return INTERRUPTED
+    results = {}
+    for text in texts:
+        for task in tasks:
+            result = store.get(task, text, scale, texts)
+            assert result is not None
+            results[text, task.id] = result
+    board = Board(tasks, texts, results, suite, scale, _command_line(texts, suite, only, scale, out))
+    write_atomically(folder / PAGE_FILE, markdown(board))
+    write_json(board.to_dict(), str(folder / JSON_FILE))
+    if not write_json(board.to_dict(), json_path):
+        Console().print(_results(board))
+        for line in reasons(board):
+            click.echo(line)
+        click.echo(f"Definitions, further figures and times: {folder / PAGE_FILE}", err=True)
+    return 0
+
+
+def _run(tasks: list[Task], agents: dict[str, Agent], scale: float, store: Store) -> None:
+    """Run what has not been run and keep each result; the bar counts expected seconds, not tasks."""
+    texts = list(agents)
+    waiting = [(text, task) for text in texts for task in tasks if store.get(task, text, scale, texts) is None]
+    if not waiting:
+        return
+    announce_compilation()
+    with _progress() as bar:
+        line = bar.add_task("trying the agents out", total=None)
+        cost = {text: seconds_per_decision(agents[text]) for text in dict.fromkeys(text for text, _ in waiting)}
+        weights = [_expected_seconds(task, cost[text], scale) for text, task in waiting]
+        bar.update(line, total=sum(weights))
+        done = 0.0
+        for k, ((text, task), weight) in enumerate(zip(waiting, weights, strict=True), 1):
+            bar.update(line, description=f"{k} of {len(waiting)}: {task.id}, {text}")
+
+            def share(part: float, base: float = done, whole: float = weight) -> None:
+                bar.update(line, completed=base + part * whole)
+
+            pool = tuple(agents[other] for other in texts if other != text)
+            result = run_task(
+                task, agents[text], scale=scale, batch_size=batch_size_for(task, cost[text]), share=share, pool=pool
+            ).to_dict()
+            store.put(task, text, scale, texts, result)
+            bar.console.print(f"{task.id}, {text}: {result['seconds']:.1f} s", highlight=False, soft_wrap=True)
+            done += weight
+
+
+def _expected_seconds(task: Task, seconds_a_decision: float, scale: float) -> float:
+    """Return about how long a task takes: the agent's decisions, and half a second for everything else."""
+    return 0.5 + task.games_at(scale) * task.decisions * seconds_a_decision
+
+
+def _list(tasks: list[Task]) -> Table:
+    """Return the tasks as a table."""
+    table = Table(caption="decisions: of the agent, about; times her time per decision that is how long a task takes")
+    for heading in ("task", "version", "suite", "what", "size", "decisions"):
+        table.add_column(heading, no_wrap=heading == "task")
+    for task in tasks:
+        size, decisions = f"{task.games:,} {task.of}", f"{task.games * task.decisions:,.0f}"
+        table.add_row(task.id, str(task.version), task.suites[0], task.title, size, decisions)
+    return table
+
+
+def _results(board: Board) -> Table:
+    """Return the main table for a terminal."""
+    title = None if board.scale == 1.0 else f"scale {board.scale:g}: not comparable with results at 1"
+    table = Table(title=title, caption="95 % intervals; ↑ higher is better, ↓ lower")
+    table.add_column("task", no_wrap=True)
+    table.add_column("metric")
+    for agent in board.agents:
+        table.add_column(agent)
+    for task in board.tasks:
+        arrow = "↑" if task.higher_is_better else "↓"
+        cells = (cell(task, board.results[agent, task.id]) for agent in board.agents)
+        table.add_row(task.id, f"{task.metric}, {task.unit} {arrow}", *cells)
+    return table
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    """A progress bar on stderr, gone when its work is done; a log file gets none."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    # Batches of slow agents are far apart: the time left is judged by the last ten minutes, not by rich's 30 seconds.
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal, speed_estimate_period=600
+    ) as bar:
+        yield bar
+
+
+def _command_line(agents: list[str], suite: str, only: str | None, scale: float, out: str) -> str:
+    """Return the command that shows the same page."""
+    words = ["spades", "benchmark"]
+    for option, value, default in (
+        ("--suite", suite, DEFAULT_SUITE),
+        ("--only", only, None),
+        ("--scale", f"{scale:g}", "1"),
+        ("--out", out, DEFAULT_OUT),
+    ):
+        words += [option, str(value)] if value != default else []
+    return shlex.join([*words, *agents])
