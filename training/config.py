@@ -92,6 +92,12 @@ class TrainingConfig(Section):
         "classic", description="preset, YAML file, or fields over a preset; a file is read once and kept as its fields"
     )
     deals: int = Field(450_000, ge=1, description="deals to learn from")
+    opponent: str | None = Field(
+        None, min_length=1, description="agent on the other team's seats, never learning; none: the policy itself"
+    )
+    start: str | None = Field(
+        None, min_length=1, description="policy file or run's folder whose weights to begin with; none: random weights"
+    )
     bag_price: float | None = Field(
         None, ge=-100, le=100, description="points of a bag; none: derived from the rules, -9"
     )

@@ -59,6 +59,14 @@ class SeatPolicy(MaskableActorCriticPolicy):
         features = self.features_extractor(observations)
         return mask_logits(self.action_net(features), masks), self.value_net(features).squeeze(-1)
 
+    def begin_with(self, network: PolicyNetwork) -> None:
+        """Take the weights of a network of the same shape."""
+        extractor = self.features_extractor
+        assert isinstance(extractor, TrunkExtractor)
+        extractor.trunk.load_state_dict(network.trunk.state_dict())
+        self.action_net.load_state_dict(network.action_head.state_dict())
+        self.value_net.load_state_dict(network.value_head.state_dict())
+
     def network(self) -> PolicyNetwork:
         """A copy of the weights as the network that agents play with."""
         extractor = self.features_extractor

@@ -68,7 +68,7 @@ def _plot(path: Path, history: History) -> None:
 def _markdown(config: TrainingConfig, history: History, final: dict[str, Any], results: dict[str, Any]) -> str:
     rates = final["speed"]
     parts = [
-        f"# Self-play run `{config.name}`",
+        f"# {_title(config)} `{config.name}`",
         f"{final['deals']:,} deals, seed {config.seed}, rules {config.rules!r}, {final['minutes']:.1f} minutes "
         f"of training on {results['machine']['processor']} ({final['threads']} threads, {final['precision']}).",
         "## The trained policy",
@@ -91,6 +91,10 @@ def _markdown(config: TrainingConfig, history: History, final: dict[str, Any], r
         "```yaml\n" + yaml.safe_dump(config.model_dump(), sort_keys=False) + "```",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _title(config: TrainingConfig) -> str:
+    return "Self-play run" if config.opponent is None else f"Response to `{config.opponent}`, run"
 
 
 def final_table(opponents: dict[str, Any]) -> str:

@@ -19,7 +19,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 
 from agents.learned.policy import LearnedAgent, load_policy
-from agents.learned.weights import POLICY_FILE, Description, policy_bytes
+from agents.learned.weights import POLICY_FILE, Description, policy_bytes, read_policy
 from agents.registry import load_agent
 from evaluation.duplicate import Evaluation, evaluate
 from spades_env import __version__
@@ -71,6 +71,8 @@ def train(
             load_agent(name)
         model = SelfPlayPPO(config)
         history = load_checkpoint(checkpoint, model) if resume else []
+        if config.start is not None and not resume:
+            _begin_with(model, config.start)
         write_atomically(folder / CONFIG_FILE, yaml.safe_dump(config.model_dump(), sort_keys=False))
         model.set_logger(configure(str(folder / "tensorboard"), ["tensorboard"]))
         keeper = Keeper(folder, model, history, show)
@@ -86,6 +88,17 @@ def train(
             )
         save_policy(folder / POLICY_FILE, model)
         return write_report(folder, config, history, final_results(model, folder))
+
+
+def _begin_with(model: SelfPlayPPO, start: str) -> None:
+    """Give `model` the weights of the policy `start`, which must be of the same rules and widths."""
+    network, description = read_policy(start)
+    rules, hidden = model.config.rule_set(), tuple(model.config.network.hidden)
+    if description.rules != rules:
+        raise RunError(f"start is {start!r}, trained under other rules; allowed: a policy of the run's rules")
+    if description.hidden != hidden:
+        raise RunError(f"start is {start!r} with hidden widths {description.hidden}; allowed: {hidden}")
+    model.policy.begin_with(network)
 
 
 def save_policy(path: Path, model: SelfPlayPPO) -> None:
@@ -107,7 +120,7 @@ def final_results(model: SelfPlayPPO, folder: Path) -> dict[str, Any]:
     config = model.config
     agent = load_policy(folder / POLICY_FILE)
     opponents: dict[str, Any] = {name: name for name in config.evaluation.final_opponents}
-    if snapshot_path(folder, EARLY).exists():
+    if config.opponent is None and snapshot_path(folder, EARLY).exists():
         opponents[f"itself at {EARLY:.0%}"] = load_policy(snapshot_path(folder, EARLY))
     found: dict[str, Any] = {}
     for name, opponent in opponents.items():

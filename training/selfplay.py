@@ -23,12 +23,14 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from agents.learned.network import has_fast_bfloat16
 from agents.learned.sampling import sample_rows, uniforms
+from agents.registry import load_agent
 from spades_env.actions import NIL
 from training.buffer import DealBuffer
 from training.config import TrainingConfig
 from training.diagnostics import deal_summary
 from training.losses import Coefficients, minibatch_loss
 from training.policy import SeatPolicy
+from training.responder import ResponderVecEnv
 from training.seats import SeatVecEnv, most_choices
 
 
@@ -41,8 +43,14 @@ def _annealed(final: float, left: float) -> float:
     return final + (1 - final) * max(0.0, left)
 
 
+def _table(config: TrainingConfig) -> SeatVecEnv:
+    """The deals to learn from: all seats the policy's, or one team's against a fixed opponent."""
+    games = config.rule_set(), config.ppo.games, config.seed, config.bag_price
+    return SeatVecEnv(*games) if config.opponent is None else ResponderVecEnv(*games, load_agent(config.opponent))
+
+
 class SelfPlayPPO(MaskablePPO):
-    """PPO in which one policy plays all seats and every seat learns from what she saw and won."""
+    """PPO in which one policy plays all seats, or those of one team, and each learns from what she saw and won."""
 
     policy: SeatPolicy
     rollout_buffer: DealBuffer
@@ -61,7 +69,7 @@ class SelfPlayPPO(MaskablePPO):
         self.decisions_made = 0
         super().__init__(
             SeatPolicy,
-            SeatVecEnv(rules, ppo.games, config.seed, config.bag_price),
+            _table(config),
             learning_rate=lambda left: ppo.learning_rate * _annealed(ppo.final_rate, left),
             n_steps=most_choices(rules),
             batch_size=ppo.minibatch,
