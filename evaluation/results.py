@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from evaluation.ladder.store import code_hash
 from evaluation.machine import machine, versions
+from evaluation.work.definition import code_hash
 from spades_env.files import write_atomically
 
 MAX_BYTES: Final = 64 * 2**20

@@ -131,7 +131,7 @@ def _one_line(error: Exception) -> str:
     elif isinstance(error, OSError) and error.strerror and error.filename is not None:
         text = f"{error.filename}: {error.strerror}"
     elif isinstance(error, ModuleNotFoundError):
-        text = f"{error.name!r} is needed and not installed: pip install 'spades-env[train,bench]'"
+        text = f"{error.name!r} is needed and not installed: pip install 'spades-env[train,evaluation,bench]'"
     else:
         text = str(error) or type(error).__name__
     return " ".join(text.split())

@@ -8,13 +8,14 @@ import numpy as np
 
 from agents.base import Agent
 from agents.registry import load_agent
-from evaluation.duplicate import Evaluation, Progress, evaluate
+from evaluation.duplicate import Evaluation, evaluate
 from evaluation.endings import play_endings
 from evaluation.intervals import mean_interval
 from evaluation.play import Players
 from evaluation.statistics import deal_statistics, match_statistics
 from evaluation.suite.tables import Deal, Split, dealer, margins, play_tables
 from evaluation.suite.task import REFERENCE, SEED, Outcome, Run, Share, Task
+from evaluation.work.run import Progress
 from spades_env.engine.state import StateArray
 from spades_env.rules import Rules
 

@@ -10,10 +10,9 @@ from typing import Any, Final
 import numpy as np
 
 from agents.base import ActionArray, Agent, KeyArray
-from evaluation.duplicate import DEFAULT_BATCH
-from evaluation.endings import begin_endings
 from evaluation.intervals import Interval
 from evaluation.play import Players
+from evaluation.starts import begin_endings
 from spades_env.engine.state import STATE, StateArray, rules_to_record
 from spades_env.engine.step import new_games
 from spades_env.rules import Rules
@@ -24,6 +23,7 @@ SEED: Final = 20_261_130
 """Of every deal that a task plays; frozen with the tasks' versions."""
 SECONDS_A_BATCH: Final = 3.0
 TRIAL_DEALS: Final = 128
+DEFAULT_BATCH: Final = 1024
 
 Share = Callable[[float], None]
 """Called with the share of a task that is done, 0 to 1."""
@@ -188,12 +188,11 @@ def warm_up(agent: Agent, task: Task) -> None:
     record = rules_to_record(task.rule_set)
     states: StateArray = np.zeros(1, STATE)
     new_games(states, record, SEED, 0)
-    line_up = np.zeros((1, 4), np.int8)
     players = Players([agent], 1)
-    players.warm_up(states, line_up)
+    players.warm_up(states)
     if task.to_the_end:
         score = (task.rule_set.target - 10) // 10 * 10
-        players.warm_up(begin_endings(record, SEED, 0, 1, (score, score)), line_up)
+        players.warm_up(begin_endings(record, SEED, 0, 1, (score, score)))
 
 
 def seconds_per_decision(agent: Agent) -> float:
@@ -204,7 +203,7 @@ def seconds_per_decision(agent: Agent) -> float:
         states: StateArray = np.zeros(deals, STATE)
         new_games(states, rules_to_record(Rules()), SEED, 0)
         players = Players([meter], deals)
-        players.warm_up(states, np.zeros((deals, 4), np.int8))
+        players.warm_up(states)
         meter.decisions, meter.seconds = 0, 0.0
         players.play_deals(states, np.zeros((deals, 4), np.int8))
         if meter.seconds * TRIAL_DEALS > SECONDS_A_BATCH:
