@@ -58,16 +58,9 @@ class Evaluation:
 
     @property
     def margin(self) -> Interval:
-        """Points per deal, A minus B, bags at `bag_price`.
-
-        Stopped at a half-width, it is the mean and the half-width asked for, which covers the truth as often as
-        promised; the narrower one that the deals played since the stop would allow does not quite.
-        """
-        found = mean_interval(self.margins)
-        if self.half_width_asked is None or self.stopped != "half_width" or found.low == found.high:
-            return found
-        half = max(self.half_width_asked, found.high - found.mean)
-        return Interval(found.mean, found.mean - half, found.mean + half)
+        """Points per deal, A minus B, bags at `bag_price`; a half-width asked for is that of `controlled_margin`, if
+        luck was measured."""
+        return mean_interval(self.margins) if self.playouts else self._as_stopped(self.margins)
 
     @property
     def margin_raw(self) -> Interval:
@@ -80,6 +73,24 @@ class Evaluation:
         if not self.playouts or self.controls is None:
             return None
         return controlled(self.margins, self.controls)
+
+    @property
+    def controlled_margin(self) -> Interval | None:
+        """The margin with the agents' luck taken out; None if it was not measured."""
+        better = self.controlled_margins
+        return None if better is None else self._as_stopped(better)
+
+    def _as_stopped(self, values: npt.NDArray[np.float64]) -> Interval:
+        """Interval of the mean of `values`, float64 (deals,).
+
+        Stopped at a half-width, it is the mean and the half-width asked for, which covers the truth as often as
+        promised; the narrower one that the deals played since the stop would allow does not quite.
+        """
+        found = mean_interval(values)
+        if self.half_width_asked is None or self.stopped != "half_width" or found.low == found.high:
+            return found
+        half = max(self.half_width_asked, found.high - found.mean)
+        return Interval(found.mean, found.mean - half, found.mean + half)
 
     @property
     def match_win_rate(self) -> Interval | None:
@@ -127,15 +138,15 @@ class Evaluation:
 
     def _control(self) -> dict[str, Any] | None:
         """Return the margin with luck taken out, and what that brought and cost; None if it was not measured."""
-        better = self.controlled_margins
-        if better is None:
+        better, margin = self.controlled_margins, self.controlled_margin
+        if better is None or margin is None:
             return None
         ratio = variance_ratio(self.margins, better)
         luck_seconds = sum(tally.luck_seconds for tally in {id(tally): tally for tally in self.tallies}.values())
         share = luck_seconds / self.deal_seconds if self.deal_seconds else 0.0
         return {
             "playouts": self.playouts,
-            "margin": mean_interval(better).to_dict(),
+            "margin": margin.to_dict(),
             "variance_ratio": ratio,
             "seconds": luck_seconds,
             "efficiency": ratio * (1.0 - share),

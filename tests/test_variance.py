@@ -225,3 +225,7 @@ def test_the_half_width_is_that_of_the_controlled_margin() -> None:
     assert found.stopped == "half_width"
     assert len(found.margins) <= len(plain.margins)
     assert half_width_of(found.controlled_margins) <= 6.0
+    assert found.controlled_margin is not None
+    assert found.controlled_margin.high - found.controlled_margin.mean == pytest.approx(6.0)
+    assert found.margin == mean_interval(found.margins)
+    assert plain.margin.high - plain.margin.mean == pytest.approx(6.0)
