@@ -87,10 +87,8 @@ def _of_evaluation(data: Values) -> Iterator[Item]:
 
     def play() -> Figures:
         asked = {name: data[name] for name in ("matches", "seed", "bag_price")}
-        half_width = data.get("half_width_asked")
-        asked |= (
-            {"deals": data["deals"]} if half_width is None else {"half_width": half_width, "max_deals": data["deals"]}
-        )
+        asked["half_width"] = data.get("half_width_asked")
+        asked["deals" if asked["half_width"] is None else "max_deals"] = data["deals"]
         play_them = evaluate_line_up if data.get("line_up") else _evaluate_two
         found = play_them(list(agents), Rules(**data["rules"]), **asked).to_dict()
         return {**{name: found[name] for name in names}, "bid_histogram": _histograms(found["stats"])}

@@ -17,7 +17,7 @@ from evaluation.again import Item, chosen, differences, items_of
 from evaluation.duplicate import evaluate, evaluate_line_up
 from evaluation.leaderboard import FOLDER, PAGE, LeaderboardError, leaderboard, result_files
 from evaluation.report.read import ReportError, read_sources
-from spades_cli.main import SUBCOMMANDS, main
+from spades_cli.main import main
 from spades_env.rules import Rules
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -226,7 +226,6 @@ def test_bad_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "has nothing that could be played again by itself" in errors[1]
 
 
-@pytest.mark.skipif("benchmark" not in SUBCOMMANDS, reason="no such command")
 def test_a_benchmark_comes_out_the_same_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
