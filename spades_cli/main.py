@@ -27,6 +27,8 @@ SUBCOMMANDS = {
     "bench": "Measure the environment's speed on this machine.",
     "rules": "Show, check and export a rule set.",
     "replay": "Show recorded deals trick by trick.",
+    "report": "Make one page of results, training and deals.",
+    "leaderboard": "Write the leaderboard, or check a result.",
 }
 """Name and one-line help of every subcommand; the help is written here so that listing imports nothing."""
 
@@ -42,6 +44,8 @@ ROOMS = {
     "bench": ("agents", "evaluation", "benchmarks"),
     "rules": (),
     "replay": (),
+    "report": ("agents", "evaluation"),
+    "leaderboard": ("agents", "evaluation"),
 }
 """The project's top-level packages with common names that a subcommand needs to be ours."""
 

@@ -1,0 +1,118 @@
+"""`spades leaderboard`: docs/leaderboard.md from the committed results, or a part of a result played again."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from evaluation.again import Difference, Item, chosen, differences, items_of
+from evaluation.leaderboard import FOLDER, PAGE, LeaderboardError, leaderboard, result_files
+from evaluation.report.build import places_of
+from evaluation.report.forms import BENCHMARK
+from evaluation.report.read import Source, read_sources
+from evaluation.work.definition import code_hash
+from spades_cli.output import announce_compilation, check_path
+from spades_env.files import write_atomically
+
+DEFAULT_SECONDS = 60.0
+COMPARED = ("headline", "n", "figures", "illegal_actions")
+"""What of a task's result is compared."""
+
+
+@click.command(name="leaderboard", context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--results", default=str(FOLDER), show_default=True, metavar="DIR", help="Folder of the result files.")
+@click.option("--out", default=str(PAGE), show_default=True, metavar="PATH", help="The page.")
+@click.option("--check", "checked", metavar="FILE", help="Play a part of FILE again and compare the figures exactly.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, max=1e9),
+    default=DEFAULT_SECONDS,
+    show_default=True,
+    help="With --check: about how long, by the times in the file; the quickest parts, one at least.",
+)
+def command(results: str, out: str, checked: str | None, seconds: float) -> int:
+    """Write the leaderboard from the result files in DIR, or check one of them.
+
+    DIR holds the JSON of `spades tournament`, `ladder`, `benchmark` and `evaluate`, as they wrote it. The page is made
+    of these files alone. --check ends with status 1 if a figure comes out otherwise.
+
+    \b
+    Examples:
+      spades leaderboard
+      spades leaderboard --check docs/leaderboard/levels.json --seconds 600
+    """
+    if checked is not None:
+        return _check(checked, seconds)
+    check_path(out)
+    folder = Path(results)
+    if not folder.is_dir():
+        raise LeaderboardError(f"results is {results!r}; allowed: a folder of result files")
+    paths = result_files(folder)
+    write_atomically(out, leaderboard(paths))
+    click.echo(f"{out}: {len(paths)} results", err=True)
+    return 0
+
+
+def _check(path: str, seconds: float) -> int:
+    """Play a part of a file again; status 1 if figures differ."""
+    source = read_sources([path], 0)[0]
+    items = _tasks_of(source) if source.kind == BENCHMARK else items_of(source)
+    if not items:
+        raise LeaderboardError(f"{path} has nothing that could be played again by itself ({source.kind})")
+    announce_compilation()
+    played = chosen(items, seconds)
+    found = _play(played)
+    click.echo(f"{path}: {len(played)} of {len(items)} parts played again, {len(found)} figures differ")
+    for difference in found:
+        click.echo(f"{difference.label}: {difference.name} is {difference.told} in the file, {difference.found} now")
+    if found:
+        codes = [code for code, _, _ in places_of(source)]
+        click.echo(f"source of rules and agents: {', '.join(codes)} in the file, {code_hash()} now")
+    return 1 if found else 0
+
+
+def _play(items: list[Item]) -> list[Difference]:
+    """Play with a progress bar on stderr; the figures that differ."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    found: list[Difference] = []
+    with Progress(
+        *columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task("", total=len(items))
+        for item in items:
+            bar.update(task, description=item.label)
+            found += differences(item, item.play())
+            bar.advance(task)
+    return found
+
+
+def _tasks_of(source: Source) -> list[Item]:
+    """Return the tasks of a benchmark, each played by the command that made them."""
+    data, items = source.data, []
+    for result in data["results"]:
+        words = ["--suite", data["suite"], "--only", f"^{result['task']}$", "--scale", f"{data['scale']:g}"]
+        told = {name: result.get(name) for name in COMPARED}
+
+        def play(agent: str = result["agent"], words: list[str] = words) -> dict[str, Any]:
+            return _run_benchmark([*words, agent])
+
+        items.append(Item(f"{result['task']}, {result['agent']}", result["seconds"], told, play))
+    return items
+
+
+def _run_benchmark(words: list[str]) -> dict[str, Any]:
+    """Return the only result of `spades benchmark` with these words."""
+    from spades_cli.main import cli
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "again.json"
+        cli.main(args=["benchmark", "--out", folder, "--json", str(path), *words], standalone_mode=False)
+        result = json.loads(path.read_bytes())["results"][0]
+    return {name: result.get(name) for name in COMPARED}
