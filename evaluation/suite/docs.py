@@ -25,8 +25,9 @@ from the tasks themselves.
 ## How it is measured
 
 - **Frozen.** Deals come from the seed {SEED}, which is not an option. Positions lie in `evaluation/suite/data`,
-  with the exact values of every choice; `python -m evaluation.suite.make` made them. A task's version rises when
-  the same agent would get other figures; results of different versions are not compared.
+  with the exact values of every choice; `python -m evaluation.suite.make` made them, and they keep what `normal`
+  was then. A task's version rises when the same agent would get other figures; results of different versions are
+  not compared.
 - **The reference.** Frozen roles (opponents, the cards in `bid_only`, the bids in `play_only`, the rest of the
   table in the nil tasks) are played by `{REFERENCE}` of the program's version, not by a copy of an older one. A
   result keeps that version and a hash of the source of rules and agents (`code`); where the hash has changed since,

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from evaluation.suite.beliefs import BELIEFS
-from evaluation.suite.duels import DUELS
+from evaluation.suite.duel_tasks import DUELS
 from evaluation.suite.endgames import ENDGAMES
 from evaluation.suite.nil_decision import NIL_DECISION
 from evaluation.suite.nil_play import NIL_PLAY
