@@ -12,13 +12,20 @@ import pytest
 
 import spades_cli.benchmark
 from agents.registry import load_agent
-from evaluation.duplicate import DEFAULT_BATCH
 from evaluation.intervals import Interval
 from evaluation.results import ResultsError
 from evaluation.suite import docs
 from evaluation.suite.page import Board, cell, interval_text, markdown
 from evaluation.suite.store import Store, definition
-from evaluation.suite.task import Outcome, Task, TaskResult, batch_size_for, run_task, seconds_per_decision
+from evaluation.suite.task import (
+    DEFAULT_BATCH,
+    Outcome,
+    Task,
+    TaskResult,
+    batch_size_for,
+    run_task,
+    seconds_per_decision,
+)
 from evaluation.suite.tasks import ORDER, TASKS, SuiteError, choose_tasks
 from spades_cli.main import main
 
