@@ -6,14 +6,14 @@ another result. The source of rules and agents is marked beside a result and doe
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
+from filelock import FileLock
+
 from evaluation.machine import machine, versions
-from evaluation.work.definition import code_hash
+from evaluation.work.definition import code_hash, digest_of
 from spades_env.files import write_atomically
 
 MAX_BYTES: Final = 64 * 2**20
@@ -29,34 +29,38 @@ class ResultsError(ValueError):
 class ResultsFile:
     """Results by definition in the file `path`; each is written as soon as it is there, the whole file at once.
 
-    `form` names what the file holds; `version` is raised when the same definition would give other figures.
+    `form` names what the file holds; `version` is raised when the same definition would give other figures; `field` is
+    the name of the result in an entry.
     """
 
-    def __init__(self, path: Path, form: str, version: int) -> None:
+    def __init__(self, path: Path, form: str, version: int, field: str = "result") -> None:
         self.path = path
-        self._form, self._version = form, version
+        self._form, self._version, self._field = form, version, field
         self._entries = self._read() if path.exists() else {}
         self._code = code_hash()
+        self._lock = FileLock(path.with_suffix(".lock"))
 
     def get(self, definition: Values) -> Values | None:
         """Return what was kept for `definition`, or None.
 
         `same_code` in it says whether the source of rules and agents is still what it was then.
         """
-        entry = self._entries.get(_digest(definition))
+        entry = self._entries.get(digest_of(definition))
         if entry is None:
             return None
-        return {**entry["result"], "same_code": entry["result"]["code"] == self._code}
+        result: Values = entry[self._field]
+        return {**result, "same_code": result["code"] == self._code}
 
     def put(self, definition: Values, result: Values) -> None:
         """Keep `result`, with where and by what it was measured."""
         whole = {**result, "code": self._code, "versions": versions(), "machine": machine()}
-        # Another process may have written meanwhile: two cores can share a file by --only.
-        self._entries |= self._read() if self.path.exists() else {}
-        digest = _digest([definition, whole])
-        self._entries[_digest(definition)] = {"definition": definition, "result": whole, "digest": digest}
-        data = {"format": self._form, "version": self._version, "results": self._entries}
-        write_atomically(self.path, json.dumps(data, indent=1) + "\n")
+        entry = {"definition": definition, self._field: whole, "digest": digest_of([definition, whole])}
+        # Other processes may write, too: a folder can be shared by --only.
+        with self._lock:
+            self._entries |= self._read() if self.path.exists() else {}
+            self._entries[digest_of(definition)] = entry
+            data = {"format": self._form, "version": self._version, "results": self._entries}
+            write_atomically(self.path, json.dumps(data, indent=1) + "\n")
 
     def _read(self) -> dict[str, Values]:
         """Return the entries of the file; one that is foreign or damaged is refused."""
@@ -71,33 +75,16 @@ class ResultsFile:
         if data.get("version") != self._version:
             raise self._refusal(f"has version {data.get('version')!r}, not {self._version}")
         entries = data.get("results")
-        if not isinstance(entries, dict) or not all(_is_whole(key, entry) for key, entry in entries.items()):
+        if not isinstance(entries, dict) or not all(self._is_whole(*item) for item in entries.items()):
             raise self._refusal("is damaged: its results and their checksums differ")
         return entries
 
+    def _is_whole(self, key: str, entry: Any) -> bool:
+        """Tell whether an entry is what was written: the key is its definition's hash, and all of it has its own."""
+        if not isinstance(entry, dict) or set(entry) != {"definition", self._field, "digest"}:
+            return False
+        definition = entry["definition"]
+        return key == digest_of(definition) and entry["digest"] == digest_of([definition, entry[self._field]])
+
     def _refusal(self, problem: str) -> ResultsError:
         return ResultsError(f"{self.path} {problem}: move it away, or write elsewhere with --out")
-
-
-def policy_files(texts: Iterable[str]) -> dict[str, str]:
-    """Return a hash of the contents for each of `texts` that is a policy file or a folder of them."""
-    found = {}
-    for text in texts:
-        path = Path(text)
-        files = sorted(path.glob("*.safetensors")) if path.is_dir() else [path] if path.is_file() else []
-        if files:
-            found[text] = hashlib.sha256(b"".join(hashlib.sha256(f.read_bytes()).digest() for f in files)).hexdigest()
-    return found
-
-
-def _is_whole(key: str, entry: Any) -> bool:
-    """Tell whether an entry is what was written: the key is its definition's hash, and all of it has its own."""
-    if not isinstance(entry, dict) or set(entry) != {"definition", "result", "digest"}:
-        return False
-    definition = entry["definition"]
-    return key == _digest(definition) and entry["digest"] == _digest([definition, entry["result"]])
-
-
-def _digest(data: Any) -> str:
-    """Return a hash of plain values."""
-    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +22,8 @@ from evaluation.intervals import mean_interval
 from evaluation.ladder.config import Duel, ladder_from, load_ladder
 from evaluation.ladder.page import markdown, row_of
 from evaluation.ladder.play import Costs, job_of, play_duel
-from evaluation.ladder.store import Store, StoreError, full_definition
+from evaluation.ladder.store import Store, full_definition
+from evaluation.results import ResultsError
 from evaluation.starts import PURPOSE_SCORES, begin_endings
 from evaluation.work.crew import Desk, open_crew
 from spades_cli.main import main
@@ -383,7 +385,7 @@ def test_a_changed_version_or_policy_file_is_another_duel(tmp_path: Path, monkey
 
 def test_other_source_code_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Store(tmp_path).put(duel(), {})
-    monkeypatch.setattr("evaluation.ladder.store.code_hash", lambda: "other")
+    monkeypatch.setattr("evaluation.results.code_hash", lambda: "other")
     found = Store(tmp_path).get(duel())
     assert found is not None
     assert found["same_code"] is False
@@ -396,14 +398,26 @@ def test_two_processes_can_share_a_folder(tmp_path: Path) -> None:
     assert Store(tmp_path).get(duel(seed=1)) is not None
 
 
+def test_a_file_of_an_older_program_is_still_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """tests/data/ladder_results.json was written by 0.1.0 before the file became that of `ResultsFile`."""
+    shutil.copy(ROOT / "tests" / "data" / "ladder_results.json", tmp_path / "results.json")
+    monkeypatch.setattr("evaluation.ladder.store.__version__", "0.1.0")
+    the_duel = duel(a="lowest", b="random", games=10)
+    found = Store(tmp_path).get(the_duel)
+    assert found is not None
+    assert (found["margin"]["mean"], found["code"], found["same_code"]) == (100.45, "76d90f4c41d3", False)
+    Store(tmp_path).put(duel(), {})
+    assert Store(tmp_path).get(the_duel) == found
+
+
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
         (lambda text: text[: len(text) // 2], "is no JSON text"),
         (lambda text: "\udcff", "is no JSON text"),
         (lambda text: "[" * 100_000, "is no JSON text"),
-        (lambda text: "[]", "is no file of ladder results"),
-        (lambda text: '{"config": {}, "history": [], "final": {}}', "is no file of ladder results"),
+        (lambda text: "[]", "is no file of spades ladder results"),
+        (lambda text: '{"config": {}, "history": [], "final": {}}', "is no file of spades ladder results"),
         (lambda text: text.replace('"version": 1', '"version": 2', 1), "has version 2, not 1"),
         (lambda text: text.replace('"mean": 1.5', '"mean": 9.5'), DAMAGED),
         (lambda text: text.replace('"games": 20', '"games": 99'), DAMAGED),
@@ -418,7 +432,7 @@ def test_damaged_and_foreign_files_are_refused(tmp_path: Path, change: Any, prob
     after = change(before)
     assert after != before
     path.write_bytes(after.encode("utf-8", "surrogateescape"))
-    with pytest.raises(StoreError) as caught:
+    with pytest.raises(ResultsError) as caught:
         Store(tmp_path)
     assert str(caught.value) == f"{path} {problem}: move it away, or write elsewhere with --out"
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from evaluation.duplicate import MAX_DEALS
-from spades_env.checks import finite_number, whole_number
-from spades_env.configs import ConfigError, config_path, kind_of, load_mapping
+from evaluation.fields import check_fields, line_of_text, list_field, rules_text, whole_field
+from spades_env.checks import finite_number
+from spades_env.configs import ConfigError, config_path, load_mapping
 from spades_env.rules import Rules, as_rules
 
 KINDS: Final = ("deals", "matches", "endings")
@@ -83,14 +83,14 @@ def load_ladder(name_or_file: str) -> list[Duel]:
 
 def ladder_from(data: Mapping[str, Any], source: str) -> list[Duel]:
     """Return the duels of a mapping as the file holds it; `source` names it in errors."""
-    _check_fields(data, LADDER_FIELDS, source)
-    seed = _whole(data.get("seed", 0), f"{source}: seed", 2**63 - 1)
+    check_fields(data, LADDER_FIELDS, source)
+    seed = whole_field(data.get("seed", 0), f"{source}: seed", 2**63 - 1)
     duels: list[Duel] = []
-    for k, section in enumerate(_list(data, "sections", source), 1):
+    for k, section in enumerate(list_field(data, "sections", source), 1):
         where = f"{source}: section {k}"
-        _check_fields(section, SECTION_FIELDS, where)
-        title = _text(section.get("title"), f"{where}: title")
-        for n, fields in enumerate(_list(section, "duels", where), 1):
+        check_fields(section, SECTION_FIELDS, where)
+        title = line_of_text(section.get("title"), f"{where}: title")
+        for n, fields in enumerate(list_field(section, "duels", where), 1):
             duels.append(_duel(fields, title, seed, f"{where}, duel {n}"))
     seen: dict[str, Duel] = {}
     for duel in duels:
@@ -105,7 +105,7 @@ def ladder_from(data: Mapping[str, Any], source: str) -> list[Duel]:
 
 def _duel(fields: Any, section: str, seed: int, where: str) -> Duel:
     """Return one duel; anything it leaves out has the default of docs/evaluation.md."""
-    _check_fields(fields, DUEL_FIELDS, where)
+    check_fields(fields, DUEL_FIELDS, where)
     b = fields.get("b")
     kind = fields.get("kind", "deals")
     if kind not in KINDS:
@@ -115,13 +115,13 @@ def _duel(fields: Any, section: str, seed: int, where: str) -> Duel:
     except ValueError as error:
         raise ConfigError(f"{where}: {error}") from None
     duel = Duel(
-        a=_text(fields.get("a"), f"{where}: a"),
-        b=None if b is None else _text(b, f"{where}: b"),
+        a=line_of_text(fields.get("a"), f"{where}: a"),
+        b=None if b is None else line_of_text(b, f"{where}: b"),
         rules=rules,
-        rules_text=_rules_text(fields.get("rules", "classic")),
+        rules_text=rules_text(fields.get("rules", "classic")),
         kind=kind,
-        games=_whole(fields.get("games"), f"{where}: games", MAX_DEALS, low=2),
-        seed=_whole(fields.get("seed", seed), f"{where}: seed", 2**63 - 1),
+        games=whole_field(fields.get("games"), f"{where}: games", MAX_DEALS, low=2),
+        seed=whole_field(fields.get("seed", seed), f"{where}: seed", 2**63 - 1),
         goal=_goal(fields.get("goal"), kind, where),
         scores=_scores(fields.get("scores"), rules, where) if kind == "endings" else None,
         section=section,
@@ -159,42 +159,3 @@ def _scores(scores: Any, rules: Rules, where: str) -> tuple[int, int]:
             f"above {floor} and up to {rules.target - 10}"
         )
     return scores[0], scores[1]
-
-
-def _rules_text(spec: str | Mapping[str, Any]) -> str:
-    """Return rules as the file says them: a name, or a preset and what differs from it."""
-    if isinstance(spec, str):
-        return spec
-    changes = [f"{name}={json.dumps(value)}" for name, value in spec.items() if name != "preset"]
-    return ", ".join([str(spec.get("preset", "classic")), *changes]).replace('"', "")
-
-
-def _check_fields(fields: Any, allowed: Sequence[str], where: str) -> None:
-    """Raise if `fields` is no mapping or has a field that does not exist."""
-    if not isinstance(fields, Mapping):
-        raise ConfigError(f"{where} is {kind_of(fields)}, but must have the fields {', '.join(allowed)}")
-    for name in fields:
-        if name not in allowed:
-            close = difflib.get_close_matches(str(name), allowed, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"one of {', '.join(allowed)}"
-            raise ConfigError(f"{where}: unknown field {name!r}: {hint}")
-
-
-def _list(fields: Mapping[str, Any], name: str, where: str) -> list[Any]:
-    """Return a field that must be a list with something in it."""
-    value = fields.get(name)
-    if not isinstance(value, list) or not value:
-        raise ConfigError(f"{where}: {name} is {kind_of(value)}, but must be a list, and not an empty one")
-    return value
-
-
-def _text(value: Any, what: str) -> str:
-    """Return a value that must be text on one line."""
-    if not isinstance(value, str) or not value.strip() or not value.isprintable():
-        raise ConfigError(f"{what} is {value!r}; allowed: text on one line")
-    return value
-
-
-def _whole(value: Any, what: str, high: int, *, low: int = 0) -> int:
-    """Return a value that must be an int from `low` to `high`."""
-    return whole_number(what, value, low, high, ConfigError)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from evaluation.results import ResultsFile, Values, policy_files
+from evaluation.results import ResultsFile, Values
 from evaluation.suite.task import REFERENCE, SEED, Task
+from evaluation.work.definition import files_of
 from spades_env import __version__
 
 FORM: Final = "spades benchmark results"
@@ -45,7 +46,7 @@ def definition(task: Task, agent: str, scale: float, pool: list[str]) -> dict[st
         "seed": SEED,
         "agent": agent,
         "pool": others,
-        "files": policy_files([agent, *others]),
+        "files": files_of([agent, *others]),
         "reference": REFERENCE,
         "spades_env": __version__,
     }

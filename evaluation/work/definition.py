@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
 import json
@@ -53,8 +54,9 @@ def files_of(texts: Iterable[str]) -> dict[str, str]:
     return {text: digest for text in texts if (digest := _file_digest(text))}
 
 
+@functools.cache
 def code_hash() -> str:
-    """Return a short hash of the source of rules and agents."""
+    """Return a short hash of the source of rules and agents, as it was when it was first asked for."""
     digest = hashlib.sha256()
     for room in PLAYING_ROOMS:
         place = importlib.import_module(room).__file__
