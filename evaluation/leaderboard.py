@@ -15,7 +15,7 @@ from agents.registry import ORACLES
 from evaluation.report.benchmark import benchmark_table
 from evaluation.report.build import command_of, places_of
 from evaluation.report.duels import names_of
-from evaluation.report.forms import BENCHMARK, EVALUATION, LADDER, RECORDS, TOURNAMENT, TRAINING
+from evaluation.report.forms import BENCHMARK, EVALUATION, EXPLOIT, LADDER, RECORDS, TOURNAMENT, TRAINING
 from evaluation.report.markdown import code_text, table_text
 from evaluation.report.read import Source, read_sources
 from evaluation.report.text import NOTHING, POINTS, Values, interval_text, milliseconds, unique
@@ -114,7 +114,7 @@ def agents_in(source: Source) -> list[str]:
 
 def _check(source: Source) -> None:
     """Refuse what is not ranked."""
-    if source.kind in (RECORDS, TRAINING):
+    if source.kind in (EXPLOIT, RECORDS, TRAINING):
         raise LeaderboardError(
             f"{source.name} is of kind {source.kind}; allowed: tournament, ladder, benchmark, evaluation"
         )

@@ -14,6 +14,7 @@ from evaluation.play import LogArray, Tally
 from evaluation.sequential import Stopped
 from evaluation.statistics import deal_statistics, match_statistics, seat_statistics
 from evaluation.variance.fit import controlled, variance_ratio
+from evaluation.work.definition import code_hash
 from spades_env.rules import Rules
 
 SIDES = ("A", "B")
@@ -158,6 +159,7 @@ class Evaluation:
             "stats": {"A": self.stats(0), "B": self.stats(1)},
             "match_stats": {"A": self.match_stats(0), "B": self.match_stats(1)},
             "seconds": self.seconds,
+            "code": code_hash(),
             "versions": versions(),
             "machine": machine(),
         }

@@ -5,23 +5,21 @@ Progress goes to stderr, the table or the JSON to stdout.
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 from agents.base import Agent
 from agents.registry import load_agent
+from evaluation.suite.exploit import EXPLOIT_TRAINED
 from evaluation.suite.page import Board, cell, markdown, reasons
 from evaluation.suite.store import Store
 from evaluation.suite.task import Task, batch_size_for, run_task, seconds_per_decision
 from evaluation.suite.tasks import SUITES, choose_tasks
-from spades_cli.output import INTERRUPTED, announce_compilation, json_option, write_json
+from spades_cli.output import INTERRUPTED, announce_compilation, command_line, json_option, write_json
+from spades_cli.progress import progress_bar
 from spades_env.files import write_atomically
 
 DEFAULT_OUT, DEFAULT_SUITE = "benchmark", "core"
@@ -71,6 +69,7 @@ def command(
     if not texts:
         raise click.UsageError("no AGENT is given: a name such as normal, a policy file, or module:attribute")
     loaded = {text: load_agent(text) for text in texts}
+    tasks = _playable(tasks)
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     store = Store(folder)
@@ -85,7 +84,7 @@ def command(
             result = store.get(task, text, scale, texts)
             assert result is not None
             results[text, task.id] = result
-    board = Board(tasks, texts, results, suite, scale, _command_line(texts, suite, only, scale, out))
+    board = Board(tasks, texts, results, suite, scale, command_line(agents=texts))
     write_atomically(folder / PAGE_FILE, markdown(board))
     write_json(board.to_dict(), str(folder / JSON_FILE))
     if not write_json(board.to_dict(), json_path):
@@ -96,6 +95,20 @@ def command(
     return 0
 
 
+def _playable(tasks: list[Task]) -> list[Task]:
+    """Give the task that trains its trainer; without the extra `train` it is left out with a word on stderr."""
+    if EXPLOIT_TRAINED not in tasks:
+        return tasks
+    try:
+        from training.suite_task import exploit_trained_task
+    except ModuleNotFoundError as error:
+        if tasks == [EXPLOIT_TRAINED]:
+            raise
+        click.echo(f"{EXPLOIT_TRAINED.id}: not available: {error.name!r} is not installed (extra train)", err=True)
+        return [task for task in tasks if task is not EXPLOIT_TRAINED]
+    return [exploit_trained_task() if task is EXPLOIT_TRAINED else task for task in tasks]
+
+
 def _run(tasks: list[Task], agents: dict[str, Agent], scale: float, store: Store) -> None:
     """Run what has not been run and keep each result; the bar counts expected seconds, not tasks."""
     texts = list(agents)
@@ -103,7 +116,7 @@ def _run(tasks: list[Task], agents: dict[str, Agent], scale: float, store: Store
     if not waiting:
         return
     announce_compilation()
-    with _progress() as bar:
+    with progress_bar() as bar:
         line = bar.add_task("trying the agents out", total=None)
         cost = {text: seconds_per_decision(agents[text]) for text in dict.fromkeys(text for text, _ in waiting)}
         weights = [_expected_seconds(task, cost[text], scale) for text, task in waiting]
@@ -116,8 +129,9 @@ def _run(tasks: list[Task], agents: dict[str, Agent], scale: float, store: Store
                 bar.update(line, completed=base + part * whole)
 
             pool = tuple(agents[other] for other in texts if other != text)
+            size = batch_size_for(task, cost[text])
             result = run_task(
-                task, agents[text], scale=scale, batch_size=batch_size_for(task, cost[text]), share=share, pool=pool
+                task, agents[text], scale=scale, batch_size=size, share=share, pool=pool, text=text
             ).to_dict()
             store.put(task, text, scale, texts, result)
             bar.console.print(f"{task.id}, {text}: {result['seconds']:.1f} s", highlight=False, soft_wrap=True)
@@ -126,7 +140,7 @@ def _run(tasks: list[Task], agents: dict[str, Agent], scale: float, store: Store
 
 def _expected_seconds(task: Task, seconds_a_decision: float, scale: float) -> float:
     """Return about how long a task takes: the agent's decisions, and half a second for everything else."""
-    return 0.5 + task.games_at(scale) * task.decisions * seconds_a_decision
+    return 0.5 + task.games_at(scale) * (task.decisions * seconds_a_decision + task.overhead)
 
 
 def _list(tasks: list[Task]) -> Table:
@@ -153,34 +167,3 @@ def _results(board: Board) -> Table:
         cells = (cell(task, board.results[agent, task.id]) for agent in board.agents)
         table.add_row(task.id, f"{task.metric}, {task.unit} {arrow}", *cells)
     return table
-
-
-@contextmanager
-def _progress() -> Iterator[Progress]:
-    """A progress bar on stderr, gone when its work is done; a log file gets none."""
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    # Batches of slow agents are far apart: the time left is judged by the last ten minutes, not by rich's 30 seconds.
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal, speed_estimate_period=600
-    ) as bar:
-        yield bar
-
-
-def _command_line(agents: list[str], suite: str, only: str | None, scale: float, out: str) -> str:
-    """Return the command that shows the same page."""
-    words = ["spades", "benchmark"]
-    for option, value, default in (
-        ("--suite", suite, DEFAULT_SUITE),
-        ("--only", only, None),
-        ("--scale", f"{scale:g}", "1"),
-        ("--out", out, DEFAULT_OUT),
-    ):
-        words += [option, str(value)] if value != default else []
-    return shlex.join([*words, *agents])

@@ -5,10 +5,8 @@ The reckoning is done by package `agents.equity`; here are the options, the prog
 
 from __future__ import annotations
 
-import errno
 import io
 import math
-import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +21,7 @@ from agents.equity.files import save_table
 from agents.equity.outcomes import Progress
 from agents.equity.table import DEFAULT_AGENT, DEFAULT_DEALS, EquityTable, equity_table
 from evaluation.machine import machine, versions
-from spades_cli.output import announce_compilation, json_option, write_json
+from spades_cli.output import announce_compilation, check_path, json_option, rules_option, write_json
 from spades_env.files import write_atomically
 from spades_env.rules import as_rules
 
@@ -36,24 +34,14 @@ def _writable(context: click.Context, parameter: click.Parameter, path: str | No
     """A path whose folder exists, or the system's error for it now rather than after the work."""
     if path is None:
         return None
-    if not Path(path).parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-    if Path(path).is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    check_path(path)
     if parameter.name == "plot" and Path(path).suffix not in PICTURES:
         raise click.BadParameter(f"{path!r} must end in {' or '.join(PICTURES)}", context, parameter)
     return Path(path)
 
 
 @click.command(name="equity", context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
-    "--rules",
-    "rules_spec",
-    metavar="NAME|FILE",
-    default="classic",
-    show_default=True,
-    help="A preset or a .yaml file of rules.",
-)
+@rules_option
 @click.option("--agent", default=DEFAULT_AGENT, show_default=True, help="Whose play says how deals end.")
 @click.option("--deals", default=DEFAULT_DEALS, show_default=True, help="Deals she plays with herself.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the cards and of her chances.")

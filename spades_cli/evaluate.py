@@ -8,18 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
+from rich.progress import TaskID, TextColumn
 
 from agents.registry import load_agent, load_any
 from evaluation.duplicate import (
@@ -38,25 +27,29 @@ from evaluation.records import records_text
 from evaluation.result import Evaluation
 from evaluation.sequential import DEFAULT_MAX_DEALS
 from spades_cli.evaluation_tables import print_evaluation
-from spades_cli.output import INTERRUPTED, announce_compilation, check_path, json_option, write_json
+from spades_cli.output import (
+    INTERRUPTED,
+    announce_compilation,
+    check_path,
+    command_line,
+    json_option,
+    rules_option,
+    write_json,
+)
+from spades_cli.progress import progress_bar
 from spades_env.checks import finite_number, whole_number
 from spades_env.files import write_atomically
 from spades_env.rules import Rules, as_rules
 
 DEFAULT_RECORDS = 100
+WAYS = ("batch_size", "resume", "record_path", "record_deals")
+"""Parameters that change no figure."""
 
 
 @click.command(name="evaluate", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("agents", metavar="[A B]", nargs=-1)
 @click.option("--lineup", metavar="A,B,C,D", help="Instead of A and B: an agent for each seat, in turn.")
-@click.option(
-    "--rules",
-    "rules_spec",
-    metavar="NAME|FILE",
-    default="classic",
-    show_default=True,
-    help="A preset or a .yaml file of rules.",
-)
+@rules_option
 @click.option(
     "--deals", type=int, help=f"Duplicate deals (each is played again, seats changed). Default: {DEFAULT_DEALS}."
 )
@@ -111,8 +104,8 @@ def command(
     """Compare agent A with agent B: points per deal with a 95 % interval, and match wins if asked for.
 
     A and B are names (normal, hard, easy, ...; docs/agents.md), with options as in hard:worlds=50; policy files
-    (.safetensors or a folder); or module:attribute. Every deal is played twice with the same cards, dealer
-    and random numbers and the teams swapped, so that an agent against itself comes to exactly 0.
+    (.safetensors or a folder); module:attribute; or process:COMMAND. Every deal is played twice with the same
+    cards, dealer and random numbers and the teams swapped, so that an agent against itself comes to exactly 0.
 
     With --lineup the team of the first and the third agent is compared with the other; every deal is played in all
     rotations around the table.
@@ -144,7 +137,7 @@ def command(
         make_job = pair_job if lineup is None else line_up_job
         job = make_job(specs, rules, seed, oracles)
         write_atomically(record_path, records_text(job, found.log, min(record_games, len(found.margins))))
-    values = found.to_dict()
+    values = {"command": command_line(WAYS), **found.to_dict()}
     if not write_json(values, json_path):
         print_evaluation(values)
     return 0
@@ -186,7 +179,7 @@ def _record_games(path: str | None, games: int | None, numbers: dict[str, Any]) 
 
 def _evaluate(specs: tuple[str, ...], line_up: bool, rules: Rules, options: dict[str, Any]) -> Evaluation:
     """Evaluate with a progress bar on stderr."""
-    with _progress() as bar:
+    with progress_bar(TextColumn("{task.fields[note]}"), counts=True) as bar:
         tasks: dict[str, TaskID] = {}
         margin = ""
 
@@ -202,30 +195,3 @@ def _evaluate(specs: tuple[str, ...], line_up: bool, rules: Rules, options: dict
         if line_up:
             return evaluate_line_up(specs, rules, progress=show, watch=watch, **options)
         return evaluate(specs[0], specs[1], rules, progress=show, watch=watch, **options)
-
-
-class _Rate(ProgressColumn):
-    """Games per second."""
-
-    def render(self, task: Task) -> Text:
-        """Return the rate of `task`, once it is known."""
-        speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{speed:,.0f}/s")
-
-
-def _progress() -> Progress:
-    """Return a progress bar on stderr, gone when its work is done; a log file gets none."""
-    console = Console(stderr=True)
-    # Parts of slow agents are far apart: the time left is judged by the last ten minutes, not by rich's 30 seconds.
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        _Rate(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-        speed_estimate_period=600,
-    )

@@ -6,15 +6,10 @@ Progress and duels that cannot be played go to stderr, the page or the JSON to s
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress
 
 from agents.base import AgentError
 from evaluation.ladder.config import Duel, load_ladder
@@ -23,7 +18,8 @@ from evaluation.ladder.play import Costs, job_of, play_duel
 from evaluation.ladder.store import Store
 from evaluation.machine import machine, versions
 from evaluation.work.crew import MOST_WORKERS, Crew, Desk, open_crew
-from spades_cli.output import INTERRUPTED, announce_compilation, json_option, write_json
+from spades_cli.output import INTERRUPTED, announce_compilation, command_line, json_option, write_json
+from spades_cli.progress import progress_bar
 from spades_env.checks import whole_number
 from spades_env.files import write_atomically
 
@@ -74,7 +70,7 @@ def command(config: str, only: str | None, scale: float, out: str, workers: int,
         click.echo(f"spades: interrupted; finished duels are in {store.path}, the same command goes on", err=True)
         return INTERRUPTED
     rows = [row_of(duel, store.get(duel), reasons.get(duel)) for duel in duels]
-    line = _command_line(config, only, scale, out)
+    line = command_line()
     page, found = markdown(rows, line), {"command": line, "duels": rows, "versions": versions(), "machine": machine()}
     write_atomically(folder / PAGE_FILE, page)
     write_json(found, str(folder / JSON_FILE))
@@ -106,7 +102,7 @@ def _play(duels: list[Duel], store: Store, workers: int) -> dict[Duel, str]:
     jobs = {duel: job for job, duel in enumerate(waiting) if duel not in reasons}
     if jobs:
         announce_compilation()
-        with open_crew(desk, workers) as crew, _progress() as bar:
+        with open_crew(desk, workers) as crew, progress_bar() as bar:
             _play_all(jobs, crew, store, bar)
     return reasons
 
@@ -139,34 +135,3 @@ def _play_all(jobs: dict[Duel, int], crew: Crew, store: Store, bar: Progress) ->
         store.put(duel, measured)
         bar.console.print(f"{duel.label}: {measured['seconds']:.1f} s", highlight=False, soft_wrap=True)
         done += duel.games * seconds[duel]
-
-
-@contextmanager
-def _progress() -> Iterator[Progress]:
-    """A progress bar on stderr, gone when its work is done; a log file gets none."""
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    # Batches of slow agents are far apart: the time left is judged by the last ten minutes, not by rich's 30 seconds.
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal, speed_estimate_period=600
-    ) as bar:
-        yield bar
-
-
-def _command_line(config: str, only: str | None, scale: float, out: str) -> str:
-    """Return the command that shows the same page."""
-    words: list[Any] = ["spades", "ladder"]
-    for option, value, default in (
-        ("--config", config, DEFAULT_CONFIG),
-        ("--only", only, None),
-        ("--scale", f"{scale:g}", "1"),
-        ("--out", out, DEFAULT_OUT),
-    ):
-        words += [option, value] if value != default else []
-    return shlex.join(words)

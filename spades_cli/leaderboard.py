@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from evaluation.again import Difference, Item, chosen, differences, items_of
 from evaluation.leaderboard import FOLDER, PAGE, LeaderboardError, leaderboard, result_files
@@ -18,6 +16,7 @@ from evaluation.report.forms import BENCHMARK
 from evaluation.report.read import Source, read_sources
 from evaluation.work.definition import code_hash
 from spades_cli.output import announce_compilation, check_path
+from spades_cli.progress import progress_bar
 from spades_env.files import write_atomically
 
 DEFAULT_SECONDS = 60.0
@@ -79,12 +78,8 @@ def _check(path: str, seconds: float) -> int:
 
 def _play(items: list[Item]) -> list[Difference]:
     """Play with a progress bar on stderr; the figures that differ."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     found: list[Difference] = []
-    with Progress(
-        *columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
+    with progress_bar() as bar:
         task = bar.add_task("", total=len(items))
         for item in items:
             bar.update(task, description=item.label)

@@ -38,7 +38,7 @@ ROOMS = {
     "agents": ("agents",),
     "ladder": ("agents", "evaluation"),
     "tournament": ("agents", "evaluation"),
-    "benchmark": ("agents", "evaluation"),
+    "benchmark": ("agents", "evaluation", "training"),
     "exploit": ("agents", "evaluation", "training"),
     "equity": ("agents", "evaluation"),
     "bench": ("agents", "evaluation", "benchmarks"),

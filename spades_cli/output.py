@@ -1,20 +1,25 @@
-"""What the commands share: the option --json, where results go, and a word before the first compilation."""
+"""What the commands share: options, where results go, the command that made them, a word before compiling."""
 
 from __future__ import annotations
 
 import errno
 import json
 import os
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from spades_env.files import write_atomically
 
 INTERRUPTED = 130
 """Exit status of a command that was stopped from the keyboard."""
+
+CHANGES_NO_FIGURE = ("json_path", "workers")
+"""Parameters of several commands that change no figure."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,6 +32,19 @@ def json_option(function: F) -> F:
         metavar="PATH",
         callback=_checked,
         help="Write the result as JSON to PATH; - is stdout, and nothing else.",
+    )
+    return option(function)
+
+
+def rules_option(function: F) -> F:
+    """Add `--rules NAME|FILE` as parameter `rules_spec`."""
+    option = click.option(
+        "--rules",
+        "rules_spec",
+        metavar="NAME|FILE",
+        default="classic",
+        show_default=True,
+        help="A preset or a .yaml file of rules.",
     )
     return option(function)
 
@@ -64,3 +82,34 @@ def announce_compilation() -> None:
 
     if not is_compiled():
         click.echo("Compiling the engine for this machine; this happens once and takes a minute or two.", err=True)
+
+
+def command_line(leave_out: Collection[str] = (), **instead: Any) -> str:
+    """Return the invoked command as one line, without options that have their default or change no figure.
+
+    `leave_out` are more parameters of that kind; values in `instead` stand for those that were given.
+    """
+    context = click.get_current_context()
+    words, arguments = ["spades", str(context.info_name)], []
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        value = instead.get(name, context.params.get(name))
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if not given or name in (*CHANGES_NO_FIGURE, *leave_out) or value == parameter.get_default(context):
+            continue
+        if isinstance(parameter, click.Argument):
+            arguments += list(value or ())
+        else:
+            words += [_long_name(parameter), *([] if value is True else [_word(value)])]
+    return shlex.join([*words, *arguments])
+
+
+def _long_name(option: click.Parameter) -> str:
+    """Return the name of an option that its parameter has, else the first."""
+    own = f"--{str(option.name).replace('_', '-')}"
+    return own if own in option.opts else option.opts[0]
+
+
+def _word(value: Any) -> str:
+    """Return an option's value as it can be given again: a float to its last digit, 2.0 as 2."""
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)

@@ -31,9 +31,9 @@ def command(
 ) -> None:
     """Make one self-contained HTML page of any results: tables, interval plots, curves, deals to step through.
 
-    FILEs are the JSON of `spades evaluate --json`, ladder.json, tournament.json, benchmark.json, and game records
-    (.jsonl); RUNs are folders of `spades train`. The page needs no network and no other file. With --json the files
-    are merged into one.
+    FILEs are the JSON of `spades evaluate --json` and `exploit --json`, ladder.json, tournament.json,
+    benchmark.json, and game records (.jsonl); RUNs are folders of `spades train`. The page needs no network and no
+    other file. With --json the files are merged into one.
 
     \b
     Examples:

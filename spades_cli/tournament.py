@@ -5,24 +5,21 @@ Progress goes to stderr, the tables or the JSON to stdout.
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 from rich.measure import Measurement
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.table import Table
-from rich.text import Text
 
 from evaluation.tournament.config import Tournament, load_tournament, tournament_from
 from evaluation.tournament.page import cross_rows, legend, markdown, ranking_rows, statistics_rows
 from evaluation.tournament.run import GAMES_FOLDER, Outcome, check_agents, run_tournament
 from evaluation.tournament.table import found_by
-from spades_cli.output import INTERRUPTED, announce_compilation, json_option, write_json
+from spades_cli.output import INTERRUPTED, announce_compilation, command_line, json_option, write_json
+from spades_cli.progress import progress_bar
 from spades_env.files import write_atomically
 
 DEFAULT_CONFIG, DEFAULT_OUT = "tournament", "tournament"
@@ -83,7 +80,7 @@ def command(
             f"spades: interrupted; finished games are in {folder / GAMES_FOLDER}, the same command goes on", err=True
         )
         return INTERRUPTED
-    line = shlex.join(["spades", "tournament", *_options(config, matches, workers, out, fields), *agents])
+    line = command_line()
     found = {"command": line, **figures}
     write_atomically(folder / PAGE_FILE, markdown(found, line))
     write_json(found, str(folder / JSON_FILE))
@@ -103,19 +100,9 @@ def _tournament(agents: tuple[str, ...], config: str | None, matches: bool, fiel
     return load_tournament(config or DEFAULT_CONFIG, **given)
 
 
-def _options(config: str | None, matches: bool, workers: int, out: str, fields: dict[str, Any]) -> list[str]:
-    """Return the options of the command that comes to the same page."""
-    words = ["--matches"] if matches else []
-    given = {"config": config, **fields, "out": out if out != DEFAULT_OUT else None}
-    given["workers"] = workers if workers != 1 else None
-    for name, value in given.items():
-        words += [] if value is None else [f"--{name.replace('_', '-')}", str(value)]
-    return words
-
-
 def _run(tournament: Tournament, folder: Path, workers: int) -> Outcome:
     """Play with a progress bar on stderr."""
-    with _progress() as bar:
+    with progress_bar(counts=True) as bar:
         task = bar.add_task("games", total=None)
 
         def show(what: str, finished: int, total: int) -> None:
@@ -129,27 +116,6 @@ def _figures(outcome: Outcome) -> dict[str, Any]:
     console = Console(stderr=True)
     with console.status("Ratings and intervals") if console.is_terminal else nullcontext():
         return found_by(outcome)
-
-
-class _Rate(ProgressColumn):
-    """Games per second."""
-
-    def render(self, task: Task) -> Text:
-        """Return the rate of `task`, once it is known."""
-        speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{speed:,.1f}/s")
-
-
-@contextmanager
-def _progress() -> Iterator[Progress]:
-    """A progress bar on stderr, gone when its work is done; a log file gets none."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn())
-    # Pairs differ in speed by a factor of a thousand: the time left is judged by the last ten minutes.
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal, speed_estimate_period=600
-    ) as bar:
-        yield bar
 
 
 def _print(found: dict[str, Any]) -> None:

@@ -203,6 +203,56 @@ def benchmark(scale: float = 1.0) -> dict[str, Any]:
     }
 
 
+def exploit() -> list[dict[str, Any]]:
+    """What `spades exploit --json` writes of small games: two agents, one of them sampled, in two games."""
+    return [
+        {
+            "kind": "exact",
+            "agent": agent,
+            "game": game,
+            "exploitability": 20.25 + k,
+            "seats": [{"seat": seat, "best_response": 20.0, "agent": -0.25, "gain": 20.25 + k} for seat in range(2)],
+            "players": 2,
+            "pack_size": 8,
+            "hand_size": 3,
+            "deals": 560,
+            "bag_price": -9.0,
+            "samples": samples,
+            "seed": 11,
+            "information_sets": 8000,
+            "illegal_actions": 0,
+            "rules": Rules.preset("two_player").to_dict(),
+            "seconds": 1.5,
+            "code": "c0de00000004",
+            **PLACE,
+        }
+        for k, (agent, game, samples) in enumerate(
+            (("random", "two_6", None), ("random", "two_8", None), ("easy", "two_8", 32))
+        )
+    ]
+
+
+def response(agent: str = "lowest") -> dict[str, Any]:
+    """What `spades exploit AGENT --budget N --json` writes."""
+    return {
+        "kind": "trained",
+        "agent": agent,
+        "exploitability_at_least": 57.9,
+        "margin": interval(58.2, 0.3),
+        "margin_raw": interval(60.0, 0.3),
+        "budget": 60_000,
+        "deals": 10_000,
+        "bag_price": -9.0,
+        "seed": 12,
+        "rules": "classic",
+        "start": None,
+        "minutes": 2.5,
+        "policy": "runs/response-lowest",
+        "code": "c0de00000004",
+        **PLACE,
+    }
+
+
 def training(name: str = "first", seed: int = 1) -> dict[str, Any]:
     """The results.json of a run: the first evaluation far below the others, rates from the second on."""
 

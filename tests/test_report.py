@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from record_games import play
-from report_samples import benchmark, evaluation, ladder, tournament, training, write
+from report_samples import benchmark, evaluation, exploit, ladder, response, tournament, training, write
 
 from evaluation.report.build import build_report
 from evaluation.report.html import html
@@ -83,13 +83,15 @@ def everything(tmp_path: Path) -> list[Path]:
         write(tmp_path / "ladder.json", ladder()),
         write(tmp_path / "tournament.json", tournament()),
         write(tmp_path / "benchmark.json", benchmark()),
+        write(tmp_path / "small.json", exploit()),
+        write(tmp_path / "response.json", response()),
         tmp_path / "runs" / "one",
         tmp_path / "runs" / "two",
         records(tmp_path / "games.jsonl"),
     ]
 
 
-SECTIONS = ["overview", "tournament", "evaluations", "ladder", "benchmark", "training", "deals", "reproduce"]
+SECTIONS = ["overview", "tournament", "evaluations", "ladder", "benchmark", "exploit", "training", "deals", "reproduce"]
 
 
 def test_every_kind_has_its_section_and_the_page_is_well_formed(everything: list[Path]) -> None:
@@ -108,6 +110,10 @@ def test_every_kind_has_its_section_and_the_page_is_well_formed(everything: list
         "29.00 ± 1.25",  # a rating
         "Definition of cross_play, against normal.",
         "the agent does not say",
+        "58.20 [+57.90, +58.50]",  # a trained response
+        "spades exploit random --game two_6 --seed 11",
+        "spades exploit easy --game two_8 --samples 32 --seed 11",
+        "spades exploit lowest --budget 60000 --seed 12",
         "nil_decision: calibration",
         "Margin against easy",
         "spades evaluate hard normal --rules classic --deals 4000 --matches 100 --seed 5",
@@ -190,6 +196,9 @@ def test_names_are_text(tmp_path: Path) -> None:
         ({**training(), "history": []}, "history is []"),
         ({**ladder(), "duels": [{"section": "x"}]}, "(ladder): duels[0] has no field 'label'"),
         ({**benchmark(), "tasks": []}, "results name 'cross_play'"),
+        ([*exploit(), {"kind": ["exact"]}], "is no result: it has none of their fields"),
+        ([*exploit(), {"kind": "exact"}], "(exploit): result 3 has no field 'agent'"),
+        (response() | {"margin": None}, "(exploit): result 0.margin is None; allowed: object"),
     ],
 )
 def test_foreign_and_damaged_files_are_refused_in_one_line(tmp_path: Path, data: Any, words: str) -> None:

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from evaluation.duplicate import evaluate
-from evaluation.report.build import build_report
+from evaluation.report.build import build_report, command_of, places_of
 from evaluation.report.html import html
+from evaluation.report.read import read_sources
+from evaluation.work.definition import code_hash
 from spades_cli.main import main
 
 DUELS = """
@@ -60,7 +62,7 @@ def test_line_ups_and_records(folder: Path) -> None:
     assert sections_of("e.json", "g.jsonl") == ["overview", "evaluations", "deals", "reproduce"]
     page = html(build_report(["e.json", "g.jsonl"]))
     assert "By seat: easy &amp; easy − random &amp; lowest, classic" in page
-    assert "spades evaluate --lineup easy,random,easy,lowest --rules classic --deals 4 --seed 0" in page
+    assert "spades evaluate --lineup easy,random,easy,lowest --deals 4\n" in page.replace("<", "\n")
 
 
 @pytest.mark.skipif("luck_playouts" not in signature(evaluate).parameters, reason="no --luck")
@@ -68,7 +70,7 @@ def test_luck(folder: Path) -> None:
     assert main(["evaluate", "easy", "random", "--deals", "20", "--luck", "2", "--json", "e.json"]) == 0
     page = html(build_report(["e.json"]))
     assert "luck taken out, worth" in page
-    assert "spades evaluate easy random --rules classic --deals 20 --luck 2 --seed 0" in page
+    assert "spades evaluate --deals 20 --luck 2 easy random" in page
 
 
 def test_ladder(folder: Path) -> None:
@@ -89,3 +91,23 @@ def test_benchmark(folder: Path) -> None:
     assert sections_of("benchmark/benchmark.json") == ["overview", "benchmark", "reproduce"]
     found = json.loads((folder / "benchmark" / "benchmark.json").read_bytes())
     assert len(found["results"]) == 3
+
+
+def test_exploit(folder: Path) -> None:
+    assert main(["exploit", "lowest", "random", "--game", "two_6", "--samples", "2", "--json", "x.json"]) == 0
+    assert sections_of("x.json") == ["overview", "exploit", "reproduce"]
+    assert "spades exploit lowest --game two_6 --samples 2 --seed 0" in html(build_report(["x.json"]))
+
+
+def test_every_result_tells_its_code_and_command(folder: Path) -> None:
+    """The hash of the source stands under "Measured on", whichever command wrote the file."""
+    assert main(["evaluate", "easy", "random", "--deals", "4", "--workers", "1", "--json", "e.json"]) == 0
+    assert main(["exploit", "lowest", "--game", "two_6", "--json", "x.json"]) == 0
+    assert main(["tournament", "easy", "random", "--games", "10", "--min-games", "4"]) == 0
+    found = json.loads((folder / "e.json").read_bytes())
+    assert (found["command"], found["code"]) == ("spades evaluate --deals 4 easy random", code_hash())
+    assert json.loads((folder / "tournament" / "tournament.json").read_bytes())["code"] == code_hash()
+    for path in ("e.json", "x.json", "tournament/tournament.json"):
+        (source,) = read_sources([path], 0)
+        assert [code for code, _, _ in places_of(source)] == [code_hash()]
+    assert command_of(read_sources(["e.json"], 0)[0]) == found["command"]

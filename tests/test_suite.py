@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,14 @@ def test_core_is_part_of_full() -> None:
     core, full = choose_tasks("core"), choose_tasks("full")
     assert full == list(TASKS)
     assert set(core) < set(full)
-    assert [task.id for task in full if task not in core] == ["cross_play", "two_player", "beliefs", "transfer"]
+    assert [task.id for task in full if task not in core] == [
+        "cross_play",
+        "two_player",
+        "beliefs",
+        "transfer",
+        "exploit_small",
+        "exploit_trained",
+    ]
 
 
 def test_tasks_are_chosen_by_pattern() -> None:
@@ -214,6 +222,7 @@ def test_the_documentation_names_every_field() -> None:
     values = board([BIDS]).to_dict()
     fields = [*values, *values["results"][0], "same_code", "tasks[]", "results[]"]
     fields += ["calibration", "nil_decision", "by_partner", "worst_gain", "by_rules", "first_card_right"]
+    fields += ["by_game", "information_sets", "exploitability_at_least", "budget"]
     fields = [name for name in fields if name not in ("tasks", "results")]
     assert [name for name in fields if f"`{name}`" not in page] == []
 
@@ -286,6 +295,22 @@ def test_the_command_lists_tasks(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, "--list", "--suite", "full")
     assert status == 0
     assert all(task.id in out for task in TASKS)
+
+
+def test_a_task_that_trains_needs_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "training.suite_task", None)
+    monkeypatch.setattr(spades_cli.benchmark, "choose_tasks", lambda *_: [BIDS, BY_ID["exploit_trained"]])
+    status, out, err = run(capsys, "--scale", "0.01", "--json", "-", "easy")
+    assert status == 0
+    assert [result["task"] for result in json.loads(out)["results"]] == ["bid_only"]
+    assert "exploit_trained: not available: 'training.suite_task' is not installed (extra train)\n" in err
+    monkeypatch.setattr(spades_cli.benchmark, "choose_tasks", lambda *_: [BY_ID["exploit_trained"]])
+    status, out, err = run(capsys, "easy")
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert "is needed and not installed" in err
 
 
 @pytest.mark.parametrize(

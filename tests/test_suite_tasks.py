@@ -18,6 +18,10 @@ from agents.rules.normal.agent import NormalAgent
 from agents.search.sampler import new_plans, view_marginals
 from agents.search.solver.workspace import new_workspace
 from agents.stakes import POINTS
+from evaluation.exploit.bounds import exploitability_bounds
+from evaluation.exploit.exact import exact_exploitability
+from evaluation.exploit.games import small_game
+from evaluation.exploit.policies import AgentPolicy
 from evaluation.play import Players
 from evaluation.suite import endgames, nil_decision, nil_play, partners
 from evaluation.suite.beliefs import TRICKS
@@ -83,7 +87,7 @@ def test_a_bad_agent_loses_matches(name: str) -> None:
     assert headline(run(name, "random", 10))[2] < 0.5
 
 
-@pytest.mark.parametrize("task", [t for t in TASKS if t.id != "beliefs"], ids=lambda task: task.id)
+@pytest.mark.parametrize("task", [t for t in TASKS if t.id not in ("beliefs", "exploit_trained")], ids=lambda t: t.id)
 def test_results_do_not_depend_on_the_batches(task: Task) -> None:
     """`easy` slips by the key of the decision: another key or order would show."""
     games = 12 if task.of.endswith("positions") else 5
@@ -91,7 +95,7 @@ def test_results_do_not_depend_on_the_batches(task: Task) -> None:
     assert without_times(one) == without_times(run(task.id, "easy:error=0.3", games, batch_size=2))
 
 
-@pytest.mark.parametrize("task", [t for t in TASKS if t.id != "beliefs"], ids=lambda task: task.id)
+@pytest.mark.parametrize("task", [t for t in TASKS if t.id not in ("beliefs", "exploit_trained")], ids=lambda t: t.id)
 def test_the_decisions_a_task_takes_are_as_declared(task: Task) -> None:
     result = run(task.id, "easy", 60)
     assert result.decisions / result.games == pytest.approx(task.decisions, rel=0.25)
@@ -108,6 +112,37 @@ def test_illegal_actions_are_counted() -> None:
     for name in ("bid_only", "nil_cover", "endgames", "ad_hoc"):
         result = run(name, Wrong(), 4)
         assert 0 < result.outcome.illegal <= result.decisions
+
+
+# --- Exploitability ----------------------------------------------------------------------------------------------
+
+
+def test_who_ignores_her_keys_has_one_exact_figure() -> None:
+    result = run("exploit_small", "lowest", 2)
+    for name in ("two_8", "four_8"):
+        exact = exact_exploitability("lowest", name, samples=1).exploitability
+        found = result.outcome.figures["by_game"][name]
+        assert [found[end] for end in ("low", "mean", "high")] == pytest.approx([exact] * 3)
+    assert result.outcome.figures["keys"] == {"two_8": 2, "four_8": 2}
+    assert headline(result)[0] == pytest.approx(result.outcome.figures["by_game"]["two_8"]["mean"])
+
+
+def test_bounds_hold_the_figure_of_many_keys_on_average() -> None:
+    """`random` asked by a few keys: the exact figure lies between the bounds, which come closer with more keys."""
+    game = small_game("two_6")
+    exact = exact_exploitability("random", game).exploitability
+    shares: list[float] = []
+    widths = []
+    for keys in (2, 20):
+        found = []
+        for draw in range(12):
+            policies = [AgentPolicy(load_agent("random"), game.width, keys, 2 * draw + k) for k in range(2)]
+            found.append(exploitability_bounds(game, (policies[0], policies[1]), shares.append))
+        low, high = (float(np.mean([getattr(each, end) for each in found])) for end in ("low", "high"))
+        assert low < exact < high
+        widths.append(high - low)
+    assert widths[1] < widths[0] / 2
+    assert shares[:10] == pytest.approx([k / 10 for k in range(1, 11)])
 
 
 # --- Tables -------------------------------------------------------------------------------------------------
@@ -374,6 +409,24 @@ def test_calibration_by_hand() -> None:
     half = run("nil_decision", knowing("nil_decision", True), 600).outcome.figures["calibration"]
     assert half["brier"] == pytest.approx(0.25)
     assert half["ece"] == pytest.approx(abs(0.5 - half["mean_made"]))
+    assert half["bins"] == [{"predicted": 0.5, "observed": pytest.approx(half["mean_made"]), "n": 600}]
+
+
+def test_bins_of_a_reliability_diagram_by_hand() -> None:
+    """0.1 begins the second bin, 1 belongs to the last; empty bins are left out."""
+    said, made = np.array([0.1, 0.15, 0.05, 1.0]), np.array([0.0, 0.5, 0.25, 1.0])
+    assert nil_decision.reliability(said, made) == [
+        {"predicted": 0.05, "observed": 0.25, "n": 1},
+        {"predicted": pytest.approx(0.125), "observed": 0.25, "n": 2},
+        {"predicted": 1.0, "observed": 1.0, "n": 1},
+    ]
+
+
+def test_bins_tell_the_calibration_error() -> None:
+    found = run("nil_decision", "normal", 600).outcome.figures["calibration"]
+    gaps = [b["n"] * abs(b["predicted"] - b["observed"]) for b in found["bins"]]
+    assert sum(b["n"] for b in found["bins"]) == 600
+    assert sum(gaps) / 600 == pytest.approx(found["ece"])
 
 
 def test_who_forecasts_is_asked_and_who_does_not_is_not() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from evaluation.intervals import Interval
+from evaluation.work.definition import code_hash
 from spades_env.checks import whole_number
 from spades_env.configs import config_path
 from training.config import TrainingConfig, TrainingConfigError, load_config
@@ -68,6 +69,7 @@ class TrainedExploitability:
             "start": config["start"],
             "minutes": final["minutes"],
             "policy": str(self.folder),
+            "code": code_hash(),
             "versions": self.results["versions"],
             "machine": self.results["machine"],
         }

@@ -10,7 +10,8 @@ from typing import Any, Final
 from evaluation.report.benchmark import benchmark_section
 from evaluation.report.deals import deals_section
 from evaluation.report.duels import evaluation_command, evaluation_section, ladder_section, names_of, rules_block
-from evaluation.report.forms import BENCHMARK, EVALUATION, LADDER, RECORDS, TOURNAMENT, TRAINING
+from evaluation.report.exploit import exploit_commands, exploit_section
+from evaluation.report.forms import BENCHMARK, EVALUATION, EXPLOIT, LADDER, RECORDS, TOURNAMENT, TRAINING
 from evaluation.report.model import Block, Code, Folded, Report, Section, Table, Text
 from evaluation.report.read import ReportError, Source, read_sources
 from evaluation.report.shape import ShapeError
@@ -36,6 +37,7 @@ def build_report(paths: Sequence[str | Path], title: str = DEFAULT_TITLE, deals:
         EVALUATION: evaluation_section,
         LADDER: ladder_section,
         BENCHMARK: benchmark_section,
+        EXPLOIT: exploit_section,
         TRAINING: training_section,
         RECORDS: partial(deals_section, most=deals),
     }
@@ -76,6 +78,8 @@ def _what(source: Source) -> str:
         case "benchmark":
             agents = unique(result["agent"] for result in data["results"])
             return f"suite {data['suite']}: {', '.join(agents)}; {len(data['tasks'])} tasks"
+        case "exploit":
+            return ", ".join(unique(f"{r['agent']} {r.get('game', 'at full size')}" for r in data["results"]))
         case "training":
             return f"run {data['config']['name']}, {data['final']['deals']:,} deals"
         case _:
@@ -88,6 +92,8 @@ def _seed(source: Source) -> str:
     match source.kind:
         case "ladder":
             seeds = unique(str(duel["seed"]) for duel in data["duels"])
+        case "exploit":
+            seeds = unique(str(result["seed"]) for result in data["results"])
         case "training":
             seeds = [str(data["config"]["seed"])]
         case "records":
@@ -128,6 +134,8 @@ def command_of(source: Source) -> str:
     match source.kind:
         case "evaluation":
             return evaluation_command(source.data)
+        case "exploit":
+            return exploit_commands(source.data)
         case "training":
             return f"spades train {source.name}/config.yaml --set name=again"
         case "records":
@@ -142,7 +150,7 @@ def places_of(source: Source) -> list[tuple[str, str, str]]:
     match source.kind:
         case "ladder":
             found = [duel["measured"] for duel in data["duels"] if duel["measured"]]
-        case "benchmark":
+        case "benchmark" | "exploit":
             found = list(data["results"])
         case "records":
             found = []

@@ -9,15 +9,16 @@ from typing import Any, Final
 
 from evaluation.report.shape import NUMBER, Each, Maybe
 
-EVALUATION, LADDER, TOURNAMENT, BENCHMARK, TRAINING, RECORDS = (
+EVALUATION, LADDER, TOURNAMENT, BENCHMARK, EXPLOIT, TRAINING, RECORDS = (
     "evaluation",
     "ladder",
     "tournament",
     "benchmark",
+    "exploit",
     "training",
     "records",
 )
-"""The kinds: of `spades evaluate`, `ladder`, `tournament`, `benchmark`, `train`, and files of game records."""
+"""The kinds: of `spades evaluate`, `ladder`, `tournament`, `benchmark`, `exploit`, `train`, and of game records."""
 
 INTERVAL: Final = {"mean": NUMBER, "low": NUMBER, "high": NUMBER}
 STATS: Final = {
@@ -65,6 +66,7 @@ FORMS: Final[dict[str, Any]] = {
         "seconds": NUMBER,
         "command": Maybe(str),
         "half_width_asked": Maybe(NUMBER),
+        "code": Maybe(str),
         **PLACE,
     },
     LADDER: {
@@ -164,6 +166,7 @@ FORMS: Final[dict[str, Any]] = {
         ],
         **PLACE,
     },
+    EXPLOIT: {"results": [{"kind": str}]},
     TRAINING: {
         "config": {"name": str, "seed": int},
         "history": [
@@ -178,6 +181,40 @@ FORMS: Final[dict[str, Any]] = {
         **PLACE,
     },
 }
+EXPLOIT_FORMS: Final[dict[str, Any]] = {
+    "exact": {
+        "agent": str,
+        "game": str,
+        "exploitability": NUMBER,
+        "seats": [{"seat": int, "best_response": NUMBER, "agent": NUMBER, "gain": NUMBER}],
+        "players": int,
+        "pack_size": int,
+        "hand_size": int,
+        "deals": int,
+        "samples": Maybe(int),
+        "seed": int,
+        "information_sets": int,
+        "illegal_actions": int,
+        "seconds": NUMBER,
+        "code": Maybe(str),
+        **PLACE,
+    },
+    "trained": {
+        "agent": str,
+        "exploitability_at_least": NUMBER,
+        "margin": INTERVAL,
+        "margin_raw": INTERVAL,
+        "budget": int,
+        "deals": int,
+        "seed": int,
+        "rules": (str, dict),
+        "start": Maybe(str),
+        "minutes": NUMBER,
+        "code": Maybe(str),
+        **PLACE,
+    },
+}
+"""Of each result in a file of `spades exploit`, by its `kind`."""
 TELLING: Final = (
     (EVALUATION, ("margin", "margin_raw", "stats", "bag_price")),
     (LADDER, ("duels",)),

@@ -12,7 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from evaluation.report.forms import BENCHMARK, EVALUATION, FORMS, RECORDS, TELLING, TOURNAMENT, TRAINING
+from evaluation.report.forms import (
+    BENCHMARK,
+    EVALUATION,
+    EXPLOIT,
+    EXPLOIT_FORMS,
+    FORMS,
+    RECORDS,
+    TELLING,
+    TOURNAMENT,
+    TRAINING,
+)
 from evaluation.report.shape import ShapeError, check_shape
 from spades_env.record import RecordError, check_record, parse_line
 from spades_env.record.form import FORMAT as DEAL_FORMAT
@@ -23,7 +33,8 @@ MAX_RECORD_BYTES: Final = 2**30
 RUN_FILE: Final = "results.json"
 
 WRITERS: Final = (
-    "the JSON of spades evaluate, ladder, tournament or benchmark, a folder of spades train, or game records (.jsonl)"
+    "the JSON of spades evaluate, ladder, tournament, benchmark or exploit, a folder of spades train, "
+    "or game records (.jsonl)"
 )
 
 
@@ -38,7 +49,8 @@ class Source:
     Attributes:
         name: of the file, or of a run's folder; folders above are no part of a report.
         digest: SHA-256 of its bytes, the first 12 hexadecimal digits.
-        data: its values; of records {"records": the first ones, "count": how many there are}.
+        data: its values; of records {"records": the first ones, "count": how many there are}, of `spades exploit`
+            {"results": all of them}.
     """
 
     name: str
@@ -84,6 +96,8 @@ def _read_result(path: Path) -> Source:
     kind = kind_of(data)
     if kind is None:
         raise ReportError(f"{file} is no result: {_looks_like(data)}; allowed: {WRITERS}")
+    if kind == EXPLOIT:
+        data = {"results": data if isinstance(data, list) else [data]}
     try:
         check_shape(data, FORMS[kind])
         _check_sense(kind, data)
@@ -94,9 +108,18 @@ def _read_result(path: Path) -> Source:
 
 def kind_of(data: Any) -> str | None:
     """Return which kind of result the values are, or None."""
+    if _is_exploit(data):
+        return EXPLOIT
     if not isinstance(data, dict) or "format" in data:
         return None
     return next((kind for kind, keys in TELLING if all(key in data for key in keys)), None)
+
+
+def _is_exploit(data: Any) -> bool:
+    """Tell the results of `spades exploit`: a list of exact ones, or one of a trained response."""
+    results = data if isinstance(data, list) else [data]
+    kinds = [result.get("kind") if isinstance(result, dict) else None for result in results]
+    return bool(kinds) and all(isinstance(kind, str) and kind in EXPLOIT_FORMS for kind in kinds)
 
 
 def _looks_like(data: Any) -> str:
@@ -113,6 +136,9 @@ def _check_sense(kind: str, data: dict[str, Any]) -> None:
         raise ShapeError("the file has neither agents nor line_up")
     if kind == TRAINING and not data["history"]:
         raise ShapeError("history is []; allowed: at least one evaluation")
+    if kind == EXPLOIT:
+        for k, result in enumerate(data["results"]):
+            check_shape(result, EXPLOIT_FORMS[result["kind"]], f"result {k}")
     if kind == TOURNAMENT:
         labels = {agent["label"] for agent in data["agents"]}
         strangers = [pair[side] for pair in data["pairs"] for side in "ab" if pair[side] not in labels]

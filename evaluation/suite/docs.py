@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from evaluation.suite.exploit import EXPLOIT_TRAINED
 from evaluation.suite.page import describe
 from evaluation.suite.task import REFERENCE, SEED
 from evaluation.suite.tasks import TASKS
@@ -35,7 +36,8 @@ from the tasks themselves.
 - **Exact zeros.** `{REFERENCE}` against herself is exactly 0, or 50 % of the matches; a figure of another agent is
   what she does differently, not luck of the cards.
 - **Intervals.** Mean ± 1.96 standard errors over independent deals, starts or positions: all that is played with
-  the same cards is one observation. Matches: Wilson's interval for pairs (docs/evaluation.md).
+  the same cards is one observation. Matches: Wilson's interval for pairs (docs/evaluation.md). In `exploit_small`
+  bounds instead, see there.
 - **Repeatable.** Same agent, task and version: the same figures, whatever the batch size, order or machine, unless
   the agent looks at the clock (`ms`) or computes in floating point that differs (trained policies).
 - **`--scale`** plays so many times as many games, of positions at most all. It is for quick looks: such results are
@@ -51,9 +53,11 @@ spades_env; `cross_play` to the other agents of the command as well. DIR/benchma
 figures, times and definitions.
 
 How long: the agent's decisions (`--list`, below) times her time per decision; the frozen players and the rest take
-under a minute. `core` is {{core:,}} decisions, `full` {{full:,}}: a minute for a rule bot, of which most is
-compiling and making equity tables, {{hard:.0f}} minutes and {{hard_full:.0f}} for an agent at a millisecond a
-decision. For one at 30 milliseconds it takes hours: choose with `--only`.
+under a minute. `core` is {{core:,}} decisions, `full` without `{EXPLOIT_TRAINED.id}` {{full:,}}: a minute for a rule
+bot, of which most is compiling and making equity tables, {{hard:.0f}} minutes and {{hard_full:.0f}} for an agent at a
+millisecond a decision. For one at 30 milliseconds it takes hours: choose with `--only`. `{EXPLOIT_TRAINED.id}` trains
+for three to eight minutes on a core, and asks for {{trained:,}} decisions: an hour at a millisecond. A budget as small
+as that says something of weak agents only; `--only "^(?!exploit_trained)"` leaves it out.
 
 Two things an agent can be asked are optional: `nil_chances(views, keys)` and `beliefs(views, keys)`
 (`agents.base.NilForecaster`, `Believer`). `normal` says the first, `hard` and `expert` say both; where an agent
@@ -106,14 +110,18 @@ cp benchmark/benchmark.md docs/benchmark_results.md
 | `by_partner` | `cross_play` | `gap`, `margin`, `partner_self_play`: the row of the matrix |
 | `nil_decision` | `nil_decision` | `right_nil`, `missed_nil`, `wrong_nil`, `right_other`: positions |
 | `regret_by_place` | `nil_decision` | mean regret by bids made before hers, 0 to 3 |
-| `calibration` | `nil_decision` | `brier`, `brier_floor`, `ece`, `mean_said`, `mean_made`, or `reason` |
+| `calibration` | `nil_decision` | `brier`, `brier_floor`, `ece`, `mean_said`, `mean_made`, `bins`, or `reason` |
+| `calibration.bins[]` | `nil_decision` | ten equal bins of her chances, empty ones left out: `predicted` and |
+| | | `observed`, the means of the chances and of the shares made, and `n` positions |
 | `first_card_right` | nil tasks | share of positions in which her first card keeps what the solver promises |
 | `success_after_right_card`, `success_after_wrong_card` | nil tasks | the metric after either, or null |
 | `best_card_share`, `regret_by_tricks_left` | `endgames` | share without regret; mean regret by tricks left |
 | `uniform`, `gain_over_uniform` | `beliefs` | log-loss of all layouts alike; how much less hers is |
 | `by_trick`, `uniform_by_trick` | `beliefs` | log-losses by tricks played |
-
-Not in the suite: exploitability, which has commands of its own.
+| `by_game` | `exploit_small` | the bounds in each small game, and their middle |
+| `keys`, `information_sets` | `exploit_small` | keys at each information set, and how many sets there were |
+| `exploitability_at_least` | `exploit_trained` | the lower bound: the margin's lower end, or 0 |
+| `budget` | `exploit_trained` | deals that were learned from |
 
 ## The tasks
 """
@@ -121,9 +129,12 @@ Not in the suite: exploitability, which has commands of its own.
 
 def page() -> str:
     """The whole text of docs/benchmark.md."""
-    full = sum(task.games * task.decisions for task in TASKS)
+    full = sum(task.games * task.decisions for task in TASKS if task is not EXPLOIT_TRAINED)
     core = sum(task.games * task.decisions for task in TASKS if task.core)
-    introduction = _INTRODUCTION.format(core=round(core), full=round(full), hard=core / 60_000, hard_full=full / 60_000)
+    trained = EXPLOIT_TRAINED.games * EXPLOIT_TRAINED.decisions
+    introduction = _INTRODUCTION.format(
+        core=round(core), full=round(full), hard=core / 60_000, hard_full=full / 60_000, trained=round(trained)
+    )
     return introduction + "\n" + "\n\n".join(describe(task) for task in TASKS) + "\n"
 
 

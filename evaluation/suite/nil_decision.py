@@ -79,16 +79,31 @@ def calibration(run: Run, states: StateArray, made: FloatArray) -> dict[str, Any
         "brier": float(((said - made) ** 2 + made * (1.0 - made)).mean()),
         "brier_floor": float((made * (1.0 - made)).mean()),
         "ece": calibration_error(said, made),
+        "bins": reliability(said, made),
         "mean_said": float(said.mean()),
         "mean_made": float(made.mean()),
     }
 
 
+def reliability(said: FloatArray, made: FloatArray) -> list[dict[str, Any]]:
+    """What was said against what came true in each of BINS equal bins of what was said; empty bins are left out."""
+    bins = _bins(said)
+    return [
+        {"predicted": float(said[bins == k].mean()), "observed": float(made[bins == k].mean()), "n": int(count)}
+        for k, count in enumerate(np.bincount(bins, minlength=BINS))
+        if count
+    ]
+
+
 def calibration_error(said: FloatArray, made: FloatArray) -> float:
     """Expected calibration error: gap between chances and shares in each of BINS equal bins, by its weight."""
-    bins = np.minimum((said * BINS).astype(np.int64), BINS - 1)
-    gaps = np.bincount(bins, weights=said - made, minlength=BINS)
+    gaps = np.bincount(_bins(said), weights=said - made, minlength=BINS)
     return float(np.abs(gaps).sum() / len(said))
+
+
+def _bins(said: FloatArray) -> npt.NDArray[np.int64]:
+    """The bin of each chance, 0 to BINS - 1, int64 (n,)."""
+    return np.minimum((said * BINS).astype(np.int64), BINS - 1)
 
 
 @kernel

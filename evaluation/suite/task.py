@@ -60,6 +60,7 @@ class Run:
         batch_size: games at a time: speed and memory, never the result.
         share: to be called with the share done.
         pool: the other agents of the command, for cross-play.
+        text: hers for `load_agent`; None of an agent that is given as an object.
     """
 
     agent: Agent
@@ -68,6 +69,7 @@ class Run:
     batch_size: int
     share: Share
     pool: tuple[Agent, ...] = ()
+    text: str | None = None
 
     def part(self, k: int, parts: int) -> Share:
         """Return what to call with the share done of part number `k` of so many equal ones."""
@@ -103,6 +105,7 @@ class Task:
         rules: as text for tables; `rule_set` are the rules.
         games, of: the size at scale 1, and of what.
         decisions: of the agent, about, per game; for the expected time.
+        overhead: seconds per game, about, of what costs time besides the agent's decisions; likewise.
         core: part of the suite `core`; all tasks are in `full`.
         to_the_end: matches are played out: agents make equity tables first, which is not timed.
         uses_pool: the result depends on the other agents of the command.
@@ -124,6 +127,7 @@ class Task:
     core: bool = True
     to_the_end: bool = False
     uses_pool: bool = False
+    overhead: float = 0.0
 
     @property
     def suites(self) -> tuple[str, ...]:
@@ -173,12 +177,13 @@ def run_task(
     batch_size: int = DEFAULT_BATCH,
     share: Share | None = None,
     pool: tuple[Agent, ...] = (),
+    text: str | None = None,
 ) -> TaskResult:
     """Run `task` with `agent`; `scale` times as many games give a quick look, not a comparable result."""
     warm_up(agent, task)
     player, games = Meter(agent), task.games_at(scale)
     begun = time.perf_counter()
-    outcome = task.play(Run(agent, player, games, batch_size, share or (lambda _: None), pool))
+    outcome = task.play(Run(agent, player, games, batch_size, share or (lambda _: None), pool, text))
     seconds = time.perf_counter() - begun
     return TaskResult(outcome, scale, games, player.decisions, player.seconds, seconds)
 

@@ -8,6 +8,7 @@ from typing import Final
 from evaluation.suite.beliefs import BELIEFS
 from evaluation.suite.duel_tasks import DUELS
 from evaluation.suite.endgames import ENDGAMES
+from evaluation.suite.exploit import EXPLOIT_SMALL, EXPLOIT_TRAINED
 from evaluation.suite.nil_decision import NIL_DECISION
 from evaluation.suite.nil_play import NIL_PLAY
 from evaluation.suite.partners import PARTNER_TASKS
@@ -30,11 +31,21 @@ ORDER: Final = (
     "two_player",
     "beliefs",
     "transfer",
+    "exploit_small",
+    "exploit_trained",
 )
 
-TASKS: Final[tuple[Task, ...]] = tuple(
-    sorted((*DUELS, *PARTNER_TASKS, *NIL_PLAY, NIL_DECISION, ENDGAMES, BELIEFS), key=lambda task: ORDER.index(task.id))
+_TASKS: Final = (
+    *DUELS,
+    *PARTNER_TASKS,
+    *NIL_PLAY,
+    NIL_DECISION,
+    ENDGAMES,
+    BELIEFS,
+    EXPLOIT_SMALL,
+    EXPLOIT_TRAINED,
 )
+TASKS: Final[tuple[Task, ...]] = tuple(sorted(_TASKS, key=lambda task: ORDER.index(task.id)))
 
 
 class SuiteError(ValueError):

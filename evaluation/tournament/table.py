@@ -24,6 +24,7 @@ from evaluation.tournament.strength import (
     half_widths,
     strengths,
 )
+from evaluation.work.definition import code_hash
 from spades_env.engine.batch import default_bag_price
 
 Found = dict[str, Any]
@@ -54,6 +55,7 @@ def found_by(outcome: Outcome) -> Found:
         "agents": [{"rank": rank, **agents[k]} for rank, k in enumerate(order, 1)],
         "neighbours": [_neighbours(outcome, doubt) for doubt in doubts],
         "pairs": [_pair(outcome, p, margins[p], strength) for p in range(len(margins))],
+        "code": code_hash(),
         "versions": versions(),
         "machine": machine(),
     }
