@@ -99,17 +99,16 @@ def command_line(leave_out: Collection[str] = (), **instead: Any) -> str:
             continue
         if isinstance(parameter, click.Argument):
             arguments += list(value or ())
-        else:
-            words += [_long_name(parameter), *([] if value is True else [_word(value)])]
+        elif isinstance(parameter, click.Option):
+            values = tuple(value or ()) if parameter.multiple else (value,)
+            words += [word for one in values for word in _words(parameter, one)]
     return shlex.join([*words, *arguments])
 
 
-def _long_name(option: click.Parameter) -> str:
-    """Return the name of an option that its parameter has, else the first."""
+def _words(option: click.Option, value: Any) -> list[str]:
+    """Return an option and its value as they can be given again: a float to its last digit, 2.0 as 2."""
     own = f"--{str(option.name).replace('_', '-')}"
-    return own if own in option.opts else option.opts[0]
-
-
-def _word(value: Any) -> str:
-    """Return an option's value as it can be given again: a float to its last digit, 2.0 as 2."""
-    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+    name = own if own in option.opts else option.opts[0]
+    if value is True:
+        return [name]
+    return [name, repr(value).removesuffix(".0") if isinstance(value, float) else str(value)]

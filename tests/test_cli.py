@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import types
 from pathlib import Path
@@ -11,6 +12,7 @@ import click
 import pytest
 
 from spades_cli.main import SUBCOMMANDS, main
+from spades_cli.output import command_line, json_option
 from spades_env import __version__
 from spades_env.rules import FIELD_NAMES, PRESETS, Rules
 
@@ -160,3 +162,43 @@ def test_rules_yaml_is_read_back(capsys: pytest.CaptureFixture[str], tmp_path: P
     assert status == 0
     assert "Spades rules: custom" in shown
     assert Rules.from_yaml(path) == Rules.preset("two_player", target=250)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("a", "spades tell a"),
+        ("--half 0.25 --count 7 a b", "spades tell --half 0.25 --count 7 a b"),
+        ("--half 2 --loud --name x --name 'y z' a", "spades tell --half 2 --loud --name x --name 'y z' a"),
+        ("--half 1 --count 3 a", "spades tell a"),  # the defaults
+        ("--half 0.30000000000000004 a", "spades tell --half 0.30000000000000004 a"),
+        ("--workers 2 --json - --resume d 'process:x y'", "spades tell 'process:x y'"),
+    ],
+)
+def test_the_command_line_is_told_without_what_changes_no_figure(
+    capsys: pytest.CaptureFixture[str], given: str, told: str
+) -> None:
+    @click.command(name="tell")
+    @click.argument("agents", nargs=-1)
+    @click.option("--half", default=1.0)
+    @click.option("--number", "--count", "count", default=3)
+    @click.option("--loud", is_flag=True)
+    @click.option("--name", "names", multiple=True)
+    @click.option("--workers", default=1)
+    @click.option("--resume")
+    @json_option
+    def command(**_: Any) -> None:
+        click.echo(command_line(("resume",)))
+
+    command.main(shlex.split(given), prog_name="tell", standalone_mode=False)
+    assert capsys.readouterr().out == told + "\n"
+
+
+def test_values_stand_for_those_that_were_given(capsys: pytest.CaptureFixture[str]) -> None:
+    @click.command(name="tell")
+    @click.argument("agents", nargs=-1)
+    def command(agents: tuple[str, ...]) -> None:
+        click.echo(command_line(agents=list(dict.fromkeys(agents))))
+
+    command.main(["b", "a", "b"], prog_name="tell", standalone_mode=False)
+    assert capsys.readouterr().out == "spades tell b a\n"

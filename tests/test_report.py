@@ -113,7 +113,7 @@ def test_every_kind_has_its_section_and_the_page_is_well_formed(everything: list
         "58.20 [+57.90, +58.50]",  # a trained response
         "spades exploit random --game two_6 --seed 11",
         "spades exploit easy --game two_8 --samples 32 --seed 11",
-        "spades exploit lowest --budget 60000 --seed 12",
+        "spades exploit lowest --budget 60000 --set evaluation.final_deals=10000 --seed 12",
         "nil_decision: calibration",
         "Margin against easy",
         "spades evaluate hard normal --rules classic --deals 4000 --matches 100 --seed 5",

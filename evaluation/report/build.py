@@ -79,7 +79,8 @@ def _what(source: Source) -> str:
             agents = unique(result["agent"] for result in data["results"])
             return f"suite {data['suite']}: {', '.join(agents)}; {len(data['tasks'])} tasks"
         case "exploit":
-            return ", ".join(unique(f"{r['agent']} {r.get('game', 'at full size')}" for r in data["results"]))
+            agents, games = (unique(r.get(name, "full size") for r in data["results"]) for name in ("agent", "game"))
+            return f"{', '.join(agents)}: {', '.join(games)}"
         case "training":
             return f"run {data['config']['name']}, {data['final']['deals']:,} deals"
         case _:
