@@ -7,6 +7,7 @@ import shlex
 import sys
 import types
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
