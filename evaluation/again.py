@@ -14,8 +14,8 @@ from evaluation.duplicate import evaluate, evaluate_line_up
 from evaluation.endings import play_endings
 from evaluation.report.forms import EVALUATION, LADDER, TOURNAMENT
 from evaluation.report.read import Source
-from evaluation.report.text import Values
 from evaluation.result import Evaluation
+from evaluation.text import Values
 from spades_env.rules import Rules
 
 DECISIONS_A_DEAL: Final = 28

@@ -18,8 +18,8 @@ from evaluation.report.duels import names_of
 from evaluation.report.forms import BENCHMARK, EVALUATION, EXPLOIT, LADDER, RECORDS, TOURNAMENT, TRAINING
 from evaluation.report.markdown import code_text, table_text
 from evaluation.report.read import Source, read_sources
-from evaluation.report.text import NOTHING, POINTS, Values, interval_text, milliseconds, unique
 from evaluation.report.tournament import rating_text, unit_of
+from evaluation.text import NOTHING, POINTS, Values, interval_text, milliseconds, unique
 
 FOLDER: Final = Path("docs/leaderboard")
 PAGE: Final = Path("docs/leaderboard.md")

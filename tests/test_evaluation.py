@@ -418,7 +418,7 @@ CONTRACT |= {
     "stats",
     "match_stats",
 }
-CONTRACT |= {"seconds", "versions", "machine", "half_width_asked", "stopped"}
+CONTRACT |= {"seconds", "code", "versions", "machine", "half_width_asked", "stopped", "control"}
 STATS = {"bid_mean", "table_bid_mean", "nil_rate", "nil_success", "set_rate", "bags_per_deal"}
 
 
@@ -434,6 +434,7 @@ def test_json_on_stdout_is_the_contract_and_nothing_else(capsys: pytest.CaptureF
     found = json.loads(out)
     assert status == 0
     assert err == "" or err.startswith("Compiling the engine")
+    assert found.pop("command") == "spades evaluate --rules modern --deals 20 easy random"
     assert set(found) == CONTRACT
     assert (found["deals"], found["seed"], found["preset"]) == (20, 0, "modern")
     assert found["match_win_rate"] is found["match_stats"]["A"] is None

@@ -269,7 +269,8 @@ def test_costs() -> None:
 def figures(**changes: Any) -> dict[str, Any]:
     """What a duel might have come to."""
     found = played(duel(games=4)) | {"ms_per_decision": {"A": 0.00012345, "B": 25.3}, "seconds": 1.0, "same_code": True}
-    found |= {"versions": {"spades_env": "1", "torch": None}, "machine": {"processor": "P", "cores": 2, "system": "S"}}
+    found |= {"code": "c0de", "versions": {"spades_env": "1", "torch": None}}
+    found |= {"machine": {"processor": "P", "cores": 2, "system": "S"}}
     return found | changes
 
 
@@ -317,7 +318,7 @@ def test_the_page_shows_a_duel() -> None:
     missing = dict(zip(cells(page, 0), cells(page, 3), strict=True))
     assert (missing["goal"], missing["A − B [95 %]"], missing["goal met"]) == ("> 0", "not available", "–")
     assert "2 duels, goals met 1 of 1, not available 1." in page
-    assert "Measured on P, 2 cores, S; spades_env 1." in page
+    assert "Measured on P, 2 cores, S; spades_env 1; code c0de." in page
     assert page.endswith("```\nspades ladder --x\n```\n")
     assert "†" not in page
 

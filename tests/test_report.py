@@ -22,7 +22,7 @@ from evaluation.report.markdown import markdown
 from evaluation.report.model import Curves, IntervalRow, Intervals, Series
 from evaluation.report.plots import Scale, draw_curves, draw_intervals
 from evaluation.report.read import ReportError, read_sources
-from evaluation.report.text import milliseconds, ticks
+from evaluation.text import milliseconds, ticks
 from spades_cli.main import main
 from spades_env.game import Game
 from spades_env.record import append_records

@@ -16,7 +16,7 @@ from agents.registry import load_agent
 from evaluation.intervals import Interval
 from evaluation.results import ResultsError
 from evaluation.suite import docs
-from evaluation.suite.page import Board, cell, interval_text, markdown
+from evaluation.suite.page import Board, cell, markdown
 from evaluation.suite.store import Store, definition
 from evaluation.suite.task import (
     DEFAULT_BATCH,
@@ -28,6 +28,7 @@ from evaluation.suite.task import (
     seconds_per_decision,
 )
 from evaluation.suite.tasks import ORDER, TASKS, SuiteError, choose_tasks
+from evaluation.text import interval_text
 from spades_cli.main import main
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -265,6 +265,7 @@ def test_kill_9_in_the_middle_loses_and_doubles_nothing(tmp_path: Path) -> None:
     assert set(kept) <= set(parts_in(folder))
     found = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
     expected = json.loads(json.dumps(evaluate(SPECS["hard"], "easy", deals=60).to_dict()))
+    assert found.pop("command") == f"spades evaluate --deals 60 {SPECS['hard']} easy"
     times = ("seconds", "ms_per_decision", "versions", "machine")
     assert {k: v for k, v in found.items() if k not in times} == {k: v for k, v in expected.items() if k not in times}
 

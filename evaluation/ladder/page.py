@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from itertools import groupby
 from typing import Any, Final
 
 from evaluation.ladder.config import Duel
 from evaluation.ladder.play import Measured
 from evaluation.ladder.store import RESULTS_FILE
+from evaluation.text import NOTHING, POINTS, interval_text, markdown_table, milliseconds, places_text, share
 
 MET, MISSED, MEASURED, NOT_AVAILABLE = "met", "missed", "measured", "not available"
 """How a duel stands: against its goal; without a goal; an agent could not be loaded."""
@@ -18,8 +18,6 @@ PLAYED: Final = ("rules", "kind", "games", "seed")
 FOUND: Final = ("table bid", "nil A", "nil B", "sets A / B", "bags A / B", "ms A / B")
 DUEL_COLUMNS: Final = ("A", "B", *PLAYED, "goal", "A − B [95 %]", "margin_raw", *FOUND, "goal met")
 ALONE_COLUMNS: Final = ("agent", *PLAYED, "table bid", "nil", "sets", "bags", "deals a match", "ms")
-NOTHING: Final = "–"
-
 Row = dict[str, Any]
 """A duel, how it stands and what it came to: an element of `duels` in ladder.json."""
 
@@ -57,8 +55,9 @@ def markdown(rows: list[Row], command: str) -> str:
             (ALONE_COLUMNS, [row for row in found if row["b"] is None], _alone_cells),
         ):
             if chosen:
-                parts.append(_table(columns, [cells(row) for row in chosen]))
-    parts += [_legend(rows), *_measured_on(rows), f"```\n{command}\n```"]
+                parts.append(markdown_table([columns, *map(cells, chosen)]))
+    measured = [row["measured"] for row in rows if row["measured"] is not None]
+    parts += [_legend(rows), *places_text(measured, "duels"), f"```\n{command}\n```"]
     return "\n\n".join(parts) + "\n"
 
 
@@ -83,18 +82,6 @@ def _legend(rows: list[Row]) -> str:
     return text
 
 
-def _measured_on(rows: list[Row]) -> list[str]:
-    """Return each machine and set of versions that figures come from, and for how many duels."""
-    places: dict[str, int] = {}
-    for row in rows:
-        if row["measured"] is not None:
-            found, on = row["measured"]["versions"], row["measured"]["machine"]
-            text = f"{on['processor']}, {on['cores']} cores, {on['system']}; "
-            text += ", ".join(f"{name} {version}" for name, version in found.items() if version)
-            places[text] = places.get(text, 0) + 1
-    return [f"Measured on {text}{f' ({n} duels)' if len(places) > 1 else ''}." for text, n in places.items()]
-
-
 def _duel_cells(row: Row) -> list[str]:
     """Return the cells of a duel between two agents."""
     start = [*_names(row, "a", "b"), *_played(row), _goal(row)]
@@ -109,9 +96,9 @@ def _duel_cells(row: Row) -> list[str]:
         f"{a['table_bid_mean']:.2f}",
         _nils(a),
         _nils(b),
-        f"{_share(a['set_rate'])} / {_share(b['set_rate'])}",
+        f"{share(a['set_rate'])} / {share(b['set_rate'])}",
         f"{a['bags_per_deal']:.2f} / {b['bags_per_deal']:.2f}",
-        " / ".join(_milliseconds(measured["ms_per_decision"][side]) for side in "AB"),
+        " / ".join(milliseconds(measured["ms_per_decision"][side]) for side in "AB"),
         ("" if row["goal"] is None else {MET: "yes", MISSED: "**no**"}[row["status"]]) + _marks(row),
     ]
 
@@ -128,10 +115,10 @@ def _alone_cells(row: Row) -> list[str]:
         *start,
         f"{stats['table_bid_mean']:.2f}",
         _nils(stats),
-        _share(stats["set_rate"]),
+        share(stats["set_rate"]),
         f"{stats['bags_per_deal']:.2f}",
         NOTHING if deals is None else f"{deals:.2f}",
-        _milliseconds(measured["ms_per_decision"]["A"]) + _marks(row),
+        milliseconds(measured["ms_per_decision"]["A"]) + _marks(row),
     ]
 
 
@@ -153,35 +140,22 @@ def _goal(row: Row) -> str:
     return f"> {row['goal']:+g}" if row["kind"] == "deals" else f"> {100 * row['goal']:g} %"
 
 
-def _interval(margin: dict[str, float] | None, share: dict[str, float] | None) -> str:
+def _interval(margin: dict[str, float] | None, wins: dict[str, float] | None) -> str:
     """Return points with a sign, or a share in percent, and the ends of the interval."""
-    if margin is not None:
-        return f"{margin['mean']:+.2f} [{margin['low']:+.2f}, {margin['high']:+.2f}]"
-    if share is not None:
-        return f"{100 * share['mean']:.2f} % [{100 * share['low']:.2f}, {100 * share['high']:.2f}]"
-    return NOTHING
+    if wins is not None:
+        return f"{100 * wins['mean']:.2f} % [{100 * wins['low']:.2f}, {100 * wins['high']:.2f}]"
+    return interval_text(margin, POINTS)
 
 
 def _nils(stats: dict[str, Any]) -> str:
     """Return share of seats, share made, and the share of blind ones if there were any."""
     if not stats["nil_attempts"]:
         return "none"
-    text = f"{100 * stats['nil_rate']:.2f} %, made {_share(stats['nil_success'])}"
+    text = f"{100 * stats['nil_rate']:.2f} %, made {share(stats['nil_success'])}"
     if stats["blind_nil_attempts"]:
         made = stats["blind_nil_made"] / stats["blind_nil_attempts"]
-        text += f"; blind {100 * stats['blind_nil_rate']:.2f} %, made {_share(made)}"
+        text += f"; blind {100 * stats['blind_nil_rate']:.2f} %, made {share(made)}"
     return text
-
-
-def _share(value: float | None) -> str:
-    return NOTHING if value is None else f"{100 * value:.1f} %"
-
-
-def _milliseconds(value: float | None) -> str:
-    """Return two figures that count, without an exponent: agents differ by a factor of a million."""
-    if not value:
-        return NOTHING
-    return f"{value:.{max(0, 1 - math.floor(math.log10(value)))}f}"
 
 
 def _marks(row: Row) -> str:
@@ -193,13 +167,3 @@ def _marks(row: Row) -> str:
 
 def _is_old(row: Row) -> bool:
     return row["measured"] is not None and not row["measured"]["same_code"]
-
-
-def _table(columns: tuple[str, ...], rows: list[list[str]]) -> str:
-    """Return a Markdown table with cells padded to equal width, so that it reads well as text, too."""
-    lines = [list(columns), *[[cell.replace("|", "\\|") for cell in row] for row in rows]]
-    widths = [max(len(line[k]) for line in lines) for k in range(len(columns))]
-    lines.insert(1, ["-" * width for width in widths])
-    return "\n".join(
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |" for line in lines
-    )

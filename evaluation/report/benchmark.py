@@ -19,7 +19,7 @@ from evaluation.report.model import (
 )
 from evaluation.report.read import Source
 from evaluation.report.shape import NUMBER, ShapeError, check_shape
-from evaluation.report.text import NOTHING, POINTS, Values, interval_text, milliseconds, unique
+from evaluation.text import NOTHING, POINTS, Values, interval_text, milliseconds, unique
 
 BINS = {"bins": [{"predicted": NUMBER, "observed": NUMBER, "n": int}]}
 """Form of a figure that a reliability diagram is drawn from."""

@@ -15,9 +15,9 @@ from evaluation.report.forms import BENCHMARK, EVALUATION, EXPLOIT, LADDER, RECO
 from evaluation.report.model import Block, Code, Folded, Report, Section, Table, Text
 from evaluation.report.read import ReportError, Source, read_sources
 from evaluation.report.shape import ShapeError
-from evaluation.report.text import NOTHING, Values, machine_text, unique, versions_text
 from evaluation.report.tournament import tournament_section
 from evaluation.report.training import training_section
+from evaluation.text import NOTHING, Values, machine_text, unique, versions_text
 
 FORMAT: Final = "spades report"
 VERSION: Final = 1

@@ -7,7 +7,7 @@ from typing import Any
 
 from evaluation.report.model import Block, Deals, Section
 from evaluation.report.read import Source
-from evaluation.report.text import unique
+from evaluation.text import unique
 from spades_env.cards import card_text
 from spades_env.game import Game
 from spades_env.render.ansi import bid_text, seat_name, team_need

@@ -10,7 +10,7 @@ from typing import Any, Final
 from evaluation.report.model import Block, Code, Folded, Histogram, IntervalRow, Intervals, Section, Table, Text
 from evaluation.report.nils import nils_made
 from evaluation.report.read import Source
-from evaluation.report.text import (
+from evaluation.text import (
     NOTHING,
     POINTS,
     SHARE,

@@ -19,8 +19,8 @@ from evaluation.report.model import (
     Table,
     Text,
 )
-from evaluation.report.text import NOTHING, Values, figure, range_text, share
 from evaluation.report.tricks import hand_table, score_table, trick_table
+from evaluation.text import NOTHING, Values, figure, markdown_table, range_text, share
 
 
 def markdown(report: Report) -> str:
@@ -33,20 +33,12 @@ def markdown(report: Report) -> str:
 
 def table_text(columns: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[int] = (0,)) -> str:
     """Return a Markdown table with cells padded to equal width, numbers at the right."""
-    lines = [[_plain(cell) for cell in line] for line in (columns, *rows)]
-    widths = [max(3, *(len(line[k]) for line in lines)) for k in range(len(columns))]
-
-    def row(cells: Sequence[str]) -> str:
-        padded = [c.ljust(w) if k in words else c.rjust(w) for k, (c, w) in enumerate(zip(cells, widths, strict=True))]
-        return "| " + " | ".join(padded) + " |"
-
-    rule = ["-" * w if k in words else "-" * (w - 1) + ":" for k, w in enumerate(widths)]
-    return "\n".join([row(lines[0]), "| " + " | ".join(rule) + " |", *map(row, lines[1:])])
+    return markdown_table([[_plain(cell) for cell in line] for line in (columns, *rows)], words)
 
 
 def _plain(text: str) -> str:
-    """Return text on one line that neither ends a cell nor begins a tag."""
-    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+    """Return text on one line that begins no tag; a `|` in a cell is `markdown_table`'s business."""
+    return " ".join(text.split()).replace("\\", "\\\\").replace("<", "&lt;")
 
 
 def _section(section: Section) -> list[str]:

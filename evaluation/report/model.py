@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evaluation.report.text import Values
+from evaluation.text import Values
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from evaluation.intervals import Z_95
 from evaluation.report.model import Block, IntervalRow, Intervals
-from evaluation.report.text import SHARE, Values
+from evaluation.text import SHARE, Values
 
 
 def nils_made(found: Sequence[tuple[str, Values]]) -> list[Block]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from evaluation.report.model import Curves, HeatMap, Histogram, Intervals, Reliability
-from evaluation.report.text import SHARE, figure, range_text, ticks
+from evaluation.text import SHARE, figure, range_text, ticks
 
 ROOM: Final = 0.04
 """Of the range of values, kept free at either end."""

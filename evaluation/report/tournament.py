@@ -8,7 +8,7 @@ from evaluation.report.duels import BIDS, STATS_COLUMNS, bid_shares, stats_cells
 from evaluation.report.model import Block, HeatMap, IntervalRow, Intervals, Section, Table, Text
 from evaluation.report.nils import nils_made
 from evaluation.report.read import Source
-from evaluation.report.text import NOTHING, POINTS, SHARE, Values, interval_text, milliseconds, share
+from evaluation.text import NOTHING, POINTS, SHARE, Values, interval_text, milliseconds, share
 
 DIFFERENCE = "won minus lost"
 """Unit of tournaments of matches: share won minus share lost."""

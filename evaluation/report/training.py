@@ -12,7 +12,7 @@ from evaluation.report.duels import STATS_COLUMNS, stats_cells
 from evaluation.report.model import Block, Code, Curves, Folded, IntervalRow, Intervals, Section, Series, Table
 from evaluation.report.nils import nils_made
 from evaluation.report.read import Source
-from evaluation.report.text import POINTS, SHARE, Values, interval_text, unique
+from evaluation.text import POINTS, SHARE, Values, interval_text, unique
 
 RATES: Final = (("nil_rate", "Seats that bid nil"), ("nil_success", "Nils made"), ("set_rate", "Contracts set"))
 X_LABEL: Final = "thousand deals learned from"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from evaluation.report.model import Table
-from evaluation.report.text import Values
+from evaluation.text import Values
 
 SYMBOLS: Final = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
 JOKERS: Final = {"LJ": "little joker", "BJ": "big joker"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,8 +9,8 @@ from typing import Any, Final
 from evaluation.machine import machine, versions
 from evaluation.results import Values
 from evaluation.suite.task import REFERENCE, Task
+from evaluation.text import NOTHING, interval_text, markdown_table, milliseconds, places_text
 
-NOTHING: Final = "–"
 MARK: Final = " †"
 
 
@@ -56,7 +55,8 @@ def markdown(board: Board) -> str:
     parts = ["# The benchmark suite", *_warning(board), table(board), _legend(board), *reasons(board)]
     parts += ["## What else was found", figures_table(board)] if figures_table(board) else []
     parts += ["## Tasks", *[describe(task) for task in board.tasks]]
-    parts += ["## Times", times_table(board), *_measured_on(board), f"```\n{board.command}\n```"]
+    parts += ["## Times", times_table(board), *places_text(board.results.values(), "results")]
+    parts.append(f"```\n{board.command}\n```")
     return "\n\n".join(parts) + "\n"
 
 
@@ -74,7 +74,7 @@ def table(board: Board) -> str:
         + [cell(task, board.results[agent, task.id]) for agent in board.agents]
         for task in board.tasks
     ]
-    return _table(["task", "metric", *[f"`{agent}`" for agent in board.agents]], lines)
+    return markdown_table([_heading(board, "task", "metric"), *lines])
 
 
 def cell(task: Task, result: Values) -> str:
@@ -97,16 +97,6 @@ def reasons(board: Board) -> list[str]:
     ]
 
 
-def interval_text(interval: dict[str, float], unit: str) -> str:
-    """Return an estimate and its interval in its unit: percent for shares, else figures that count."""
-    low, mean, high = interval["low"], interval["mean"], interval["high"]
-    if unit == "share":
-        return f"{100 * mean:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
-    if unit.startswith("nats"):
-        return f"{mean:.4f} [{low:.4f}, {high:.4f}]"
-    return f"{mean:+.2f} [{low:+.2f}, {high:+.2f}]"
-
-
 def figures_table(board: Board) -> str:
     """Return the plain numbers and intervals among the further figures, a line for each; empty without any."""
     lines = []
@@ -115,7 +105,7 @@ def figures_table(board: Board) -> str:
         names = dict.fromkeys(name for figures in found for name in figures)
         for name in names:
             lines.append([f"`{task.id}`", f"`{name}`", *[figures.get(name, NOTHING) for figures in found]])
-    return _table(["task", "figure", *[f"`{agent}`" for agent in board.agents]], lines) if lines else ""
+    return markdown_table([_heading(board, "task", "figure"), *lines]) if lines else ""
 
 
 def _flat(figures: Values, prefix: str = "") -> dict[str, str]:
@@ -154,14 +144,16 @@ def times_table(board: Board) -> str:
         lines.append([f"`{task.id}`", *[f"{r['seconds']:.1f} s, {_ms(r['ms_per_decision'])}" for r in results]])
     total = [sum(board.results[agent, task.id]["seconds"] for task in board.tasks) for agent in board.agents]
     lines.append(["all", *[f"{seconds:.1f} s" for seconds in total]])
-    return _table(["task", *[f"`{agent}`" for agent in board.agents]], lines)
+    return markdown_table([_heading(board, "task"), *lines])
 
 
 def _ms(value: float | None) -> str:
-    """Return milliseconds in two figures that count, without an exponent."""
-    if not value:
-        return NOTHING
-    return f"{value:.{max(0, 1 - math.floor(math.log10(value)))}f} ms"
+    return f"{milliseconds(value)} ms" if value else NOTHING
+
+
+def _heading(board: Board, *columns: str) -> list[str]:
+    """Return the first line of a table with a column for each agent."""
+    return [*columns, *[f"`{agent}`" for agent in board.agents]]
 
 
 def _legend(board: Board) -> str:
@@ -175,26 +167,5 @@ def _legend(board: Board) -> str:
     return text
 
 
-def _measured_on(board: Board) -> list[str]:
-    """Return each machine, set of versions and hash of the source that results come from."""
-    places: dict[str, int] = {}
-    for result in board.results.values():
-        on, found = result["machine"], result["versions"]
-        text = f"{on['processor']}, {on['cores']} cores, {on['system']}; "
-        text += ", ".join(f"{name} {version}" for name, version in found.items() if version)
-        places[f"{text}; code {result['code']}"] = places.get(f"{text}; code {result['code']}", 0) + 1
-    return [f"Measured on {text}{f' ({n} results)' if len(places) > 1 else ''}." for text, n in places.items()]
-
-
 def _arrow(task: Task) -> str:
     return "↑" if task.higher_is_better else "↓"
-
-
-def _table(columns: list[str], rows: list[list[str]]) -> str:
-    """Return a Markdown table with cells padded to equal width, so that it reads well as text, too."""
-    lines = [columns, *[[text.replace("|", "\\|") for text in row] for row in rows]]
-    widths = [max(len(line[k]) for line in lines) for k in range(len(columns))]
-    lines.insert(1, ["-" * width for width in widths])
-    return "\n".join(
-        "| " + " | ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)) + " |" for line in lines
-    )

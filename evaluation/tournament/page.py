@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Final
 
+from evaluation.text import NOTHING, markdown_table, milliseconds, places_text
 from evaluation.tournament.schedule import BUDGET, LIMITS, SEPARATED
 
 Found = dict[str, Any]
 
-NOTHING: Final = "–"
 STOPPED: Final = {
     SEPARATED: "the order of all neighbours was settled",
     BUDGET: "all games allowed were played",
@@ -23,16 +22,16 @@ def markdown(found: Found, command: str) -> str:
         "# The tournament",
         _summary(found),
         "## Ranking",
-        _table(ranking_rows(found)),
+        markdown_table(ranking_rows(found)),
         "## Cross-table",
         "Row minus column with the 95 % interval.",
-        _table(cross_rows(found)),
+        markdown_table(cross_rows(found)),
         "## Games of each pair",
-        _table(game_rows(found)),
+        markdown_table(game_rows(found)),
         "## What the agents did",
-        _table(statistics_rows(found)),
+        markdown_table(statistics_rows(found)),
         legend(found),
-        _measured_on(found),
+        *places_text([found], "tournaments"),
         f"```\n{command}\n```",
     ]
     return "\n\n".join(parts) + "\n"
@@ -119,11 +118,6 @@ def _factor(found: Found) -> float:
     return 1.0 if found["kind"] == "deals" else 100.0
 
 
-def milliseconds(value: float | None) -> str:
-    """Return two figures that count, without an exponent: agents differ by a factor of a million."""
-    return NOTHING if not value else f"{value:.{max(0, 1 - math.floor(math.log10(value)))}f}"
-
-
 def _rating(rating: Found) -> str:
     return f"{rating['mu']:.1f} ± {2 * rating['sigma']:.1f}"
 
@@ -150,20 +144,3 @@ def _unit(found: Found) -> str:
 
 def _misfit(found: Found) -> str:
     return f"{found['misfit']:.1f} points" if found["kind"] == "deals" else f"{found['misfit']:.1%}"
-
-
-def _measured_on(found: Found) -> str:
-    """Return machine and versions."""
-    on = found["machine"]
-    text = ", ".join(f"{name} {version}" for name, version in found["versions"].items() if version)
-    return f"Measured on {on['processor']}, {on['cores']} cores, {on['system']}; {text}."
-
-
-def _table(rows: list[list[str]]) -> str:
-    """Return a Markdown table with cells padded to equal width, so that it reads well as text, too."""
-    lines = [[cell.replace("|", "\\|") for cell in row] for row in rows]
-    widths = [max(1, *(len(line[k]) for line in lines)) for k in range(len(lines[0]))]
-    lines.insert(1, ["-" * width for width in widths])
-    return "\n".join(
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |" for line in lines
-    )

@@ -1,9 +1,9 @@
-"""Figures as text, the same in every table of a report."""
+"""Figures and tables as text, the same on every page: ladder, tournament, benchmark, report, leaderboard."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 Values = Mapping[str, Any]
@@ -62,6 +62,29 @@ def versions_text(versions: Values) -> str:
 def machine_text(machine: Values) -> str:
     """Return processor, cores and system."""
     return f"{machine['processor']}, {machine['cores']} cores, {machine['system']}"
+
+
+def places_text(found: Iterable[Values], what: str) -> list[str]:
+    """Return "Measured on ..." for each machine, versions and hash of the source in `found`, results, and how many."""
+    places: dict[str, int] = {}
+    for one in found:
+        text = f"{machine_text(one['machine'])}; {versions_text(one['versions'])}; code {one['code']}"
+        places[text] = places.get(text, 0) + 1
+    return [f"Measured on {text}{f' ({n} {what})' if len(places) > 1 else ''}." for text, n in places.items()]
+
+
+def markdown_table(lines: Sequence[Sequence[str]], words: Sequence[int] | None = None) -> str:
+    """Return a Markdown table, heading first, with cells padded to equal width, so that it reads well as text, too.
+
+    Cells stand at the left in columns whose number is in `words`, by default in all, else at the right.
+    """
+    columns = range(len(lines[0]))
+    texts = [[cell.replace("|", "\\|") for cell in line] for line in lines]
+    widths = [max(3, *(len(line[k]) for line in texts)) for k in columns]
+    left = [words is None or k in words for k in columns]
+    padded = [[f"{line[k]:{'<' if left[k] else '>'}{widths[k]}}" for k in columns] for line in texts]
+    rule = ["-" * widths[k] if left[k] else "-" * (widths[k] - 1) + ":" for k in columns]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (padded[0], rule, *padded[1:]))
 
 
 def unique(texts: Iterable[str]) -> list[str]:
