@@ -210,6 +210,8 @@ def test_the_page_says_what_a_reader_must_know() -> None:
     assert "Scale 0.1: a quick look, not comparable" in markdown(board([BIDS], scale=0.1))
     none = markdown(board([BIDS], headline=None, reason="she does not say"))
     assert "No figure in bid_only for easy: she does not say." in none
+    assert "In `exploit_small` they are bounds." in markdown(board([BY_ID["exploit_small"]]))
+    assert "they are bounds" not in markdown(board([BIDS]))
     assert "**illegal actions 3**" in markdown(board([BIDS], illegal=3))
 
 

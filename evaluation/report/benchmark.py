@@ -19,6 +19,7 @@ from evaluation.report.model import (
 )
 from evaluation.report.read import Source
 from evaluation.report.shape import NUMBER, ShapeError, check_shape
+from evaluation.suite.exploit import EXPLOIT_SMALL
 from evaluation.text import NOTHING, POINTS, Values, interval_text, milliseconds, unique
 
 BINS = {"bins": [{"predicted": NUMBER, "observed": NUMBER, "n": int}]}
@@ -76,6 +77,8 @@ def benchmark_table(sources: Sequence[Source]) -> Table:
         cells = [_cell(task, _get(task, agent, found)) for agent in agents]
         rows.append([f"{task['id']} v{task['version']}", f"{task['metric']}, {task['unit']} {arrow}", *cells])
     note = "Brackets: 95 % intervals. ↑ higher is better, ↓ lower."
+    if EXPLOIT_SMALL.id in {task["id"] for task in tasks}:
+        note += f" In {EXPLOIT_SMALL.id} they are bounds."
     reasons = unique(f"{r['task']}: {r['reason']}" for r in found.values() if not r["headline"] and r.get("reason"))
     note += f" {NOTHING} {'; '.join(reasons)}." if reasons else ""
     return Table("All tasks", ("task", "metric", *agents), rows, words=(0, 1), note=note)

@@ -33,8 +33,8 @@ from the tasks themselves.
   table in the nil tasks) are played by `{REFERENCE}` of the program's version, not by a copy of an older one. A
   result keeps that version and a hash of the source of rules and agents (`code`); where the hash has changed since,
   it is marked †.
-- **Exact zeros.** `{REFERENCE}` against herself is exactly 0, or 50 % of the matches; a figure of another agent is
-  what she does differently, not luck of the cards.
+- **Exact zeros.** In a margin `{REFERENCE}` against herself is exactly 0, or 50 % of the matches; a figure of another
+  agent is what she does differently, not luck of the cards.
 - **Intervals.** Mean ± 1.96 standard errors over independent deals, starts or positions: all that is played with
   the same cards is one observation. Matches: Wilson's interval for pairs (docs/evaluation.md). In `exploit_small`
   bounds instead, see there.
@@ -93,6 +93,7 @@ cp benchmark/benchmark.md docs/benchmark_results.md
 | `figures` | further figures of the task, below |
 | `illegal_actions` | how often the agent chose what was not allowed |
 | `decisions`, `ms_per_decision` | her decisions, warm-ups included, and wall time spent in `act` for each |
+| | (`exploit_trained`: 0 and null, as the training asks her) |
 | `seconds` | wall time of the task |
 | `code`, `same_code` | hash of the source of rules and agents, and whether it is still that |
 | `versions`, `machine` | on what it was measured |

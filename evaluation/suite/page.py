@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from evaluation.machine import machine, versions
 from evaluation.results import Values
+from evaluation.suite.exploit import EXPLOIT_SMALL
 from evaluation.suite.task import REFERENCE, Task
 from evaluation.text import NOTHING, interval_text, markdown_table, milliseconds, places_text
 
@@ -162,6 +163,8 @@ def _legend(board: Board) -> str:
         f"Brackets: 95 % intervals. Frozen roles are played by `{REFERENCE}` of the version that is measured; "
         "the hash of the source of rules and agents stands as `code` in the JSON. ↑ higher is better, ↓ lower."
     )
+    if EXPLOIT_SMALL.id in {task.id for task in board.tasks}:
+        text += f" In `{EXPLOIT_SMALL.id}` they are bounds."
     if any(not result.get("same_code", True) for result in board.results.values()):
         text += " **†**: run before the source last changed; without `results.json` it is run again."
     return text
