@@ -13,7 +13,7 @@ from rich.table import Table
 
 from agents.base import Agent
 from agents.registry import load_agent
-from evaluation.suite.exploit import EXPLOIT_TRAINED
+from evaluation.suite.exploit import EXPLOIT_SMALL, EXPLOIT_TRAINED
 from evaluation.suite.page import Board, cell, markdown, reasons
 from evaluation.suite.store import Store
 from evaluation.suite.task import Task, batch_size_for, run_task, seconds_per_decision
@@ -157,7 +157,8 @@ def _list(tasks: list[Task]) -> Table:
 def _results(board: Board) -> Table:
     """Return the main table for a terminal."""
     title = None if board.scale == 1.0 else f"scale {board.scale:g}: not comparable with results at 1"
-    table = Table(title=title, caption="95 % intervals; ↑ higher is better, ↓ lower")
+    bounds = f" ({EXPLOIT_SMALL.id}: bounds)" if EXPLOIT_SMALL in board.tasks else ""
+    table = Table(title=title, caption=f"95 % intervals{bounds}; ↑ higher is better, ↓ lower")
     table.add_column("task", no_wrap=True)
     table.add_column("metric")
     for agent in board.agents:
