@@ -327,6 +327,15 @@ def test_layout_is_a_gapless_table_of_named_blocks(layout: Any) -> None:
             )
 
 
+def test_the_example_of_the_page_runs() -> None:
+    code = (ROOT / "docs" / "observation.md").read_text(encoding="utf-8").split("```python\n", 1)[1].split("```", 1)[0]
+    names: dict[str, Any] = {}
+    exec(compile(code, "docs/observation.md", "exec"), names)
+    assert names["what"].shape == names["padding"].shape == (64, TOKENS)
+    assert ((names["what"] == 0) == names["padding"]).all()
+    assert names["context"].shape == (64, SEQUENCE_SIZE - 7 * TOKENS)
+
+
 def test_the_encoders_can_be_told_apart_by_length() -> None:
     sizes = [encoder.layout.size for encoder in ENCODERS.values()]
     assert len(set(sizes)) == len(sizes)

@@ -143,6 +143,18 @@ def test_symmetries_keep_the_pack_and_the_clubs_of_an_opening_lead(rules: Rules,
     assert len(kept) == count
 
 
-def test_an_unknown_encoder_is_refused() -> None:
-    with pytest.raises(ValueError, match="encoder is 'image'; allowed: 'flat', 'state', 'sequence', 'features'"):
+def test_rows_of_no_encoder_are_refused() -> None:
+    with pytest.raises(ValueError, match="encoder is 'image'; allowed: 'flat', 'state', 'features', 'sequence'"):
         permute_rows("image", np.zeros((1, 3), np.uint8), 1)
+    for name in NAMES:
+        with pytest.raises(ValueError, match=rf"rows have shape \(1, 3\); allowed: .*{name}"):
+            permute_rows(name, np.zeros((1, 3), np.uint8), 1)
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_rows_may_stand_in_any_array(name: str) -> None:
+    rows = np.stack([rows_of(name, witness.states, 0) for witness in walk(12, seed=43)])
+    assert rows.ndim == 3
+    for k in range(6):
+        renamed_rows = permute_rows(name, rows, k)
+        assert all((permute_rows(name, row[0], k) == renamed_rows[i, 0]).all() for i, row in enumerate(rows))

@@ -82,7 +82,9 @@ class Layout:
     def __init__(self, blocks: tuple[Block, ...]) -> None:
         self.blocks: Final = blocks
         self.size: Final = blocks[-1].slice.stop
-        self.scales: Final = np.concatenate([np.full(b.length, b.scale, np.float32) for b in blocks])
+        self.scales: Final[npt.NDArray[np.float32]] = np.concatenate(
+            [np.full(b.length, b.scale, np.float32) for b in blocks]
+        )
         self._by_name = {block.name: block for block in blocks}
 
     def block(self, name: str) -> Block:

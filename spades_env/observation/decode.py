@@ -102,7 +102,7 @@ def bytes_of(observation: npt.NDArray[Any], layout: Layout) -> Row:
         what = f"shape {given.shape} and dtype {given.dtype}"
         raise ObservationError(f"observation has {what}; allowed: shape ({layout.size},), uint8 or float32")
     if given.dtype == np.uint8:
-        return np.asarray(given, np.uint8)
+        return given
     whole = np.rint(given / layout.scales)
     if not (np.isfinite(whole).all() and whole.min() >= 0 and whole.max() <= 255):
         raise ObservationError("observation has values that are no byte * scale; allowed: 0 to 255 * scale")

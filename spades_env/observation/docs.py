@@ -83,6 +83,21 @@ block out.
   seats needs at most 60 tokens, a draft with exchanges {TOKENS}.
 - `decode_sequence` gives the same facts as `decode_flat` of the flat row, `decode_tokens` the tokens.
 - Use uint8 for tables of embeddings; as float32 the numbers are scaled.
+
+```python
+import numpy as np
+from spades_env import SpadesBatch
+from spades_env.observation import ENCODERS, SEQUENCE
+from spades_env.view import empty_views, views_to_act
+
+batch, views = SpadesBatch(64, "classic", seed=1), empty_views(64)
+rows = np.empty((64, SEQUENCE.size), np.uint8)
+views_to_act(batch.states, views)
+ENCODERS["sequence"].write(views, rows)
+what = rows[:, SEQUENCE.block("what").slice]
+padding = rows[:, SEQUENCE.block("token_mask").slice] == 0
+context = rows[:, SEQUENCE.offset("voids") :] * SEQUENCE.scales[SEQUENCE.offset("voids") :]
+```
 """
 
 _FEATURES_INTRODUCTION = f"""

@@ -58,29 +58,55 @@ def _index_permutation(layout: Layout, k: int) -> Indices:
 FLAT_PERMUTATIONS: Final = index_permutations(FLAT)
 STATE_PERMUTATIONS: Final = index_permutations(STATE_LAYOUT)
 FEATURES_PERMUTATIONS: Final = index_permutations(FEATURES)
-_CONTEXT_PERMUTATIONS: Final = index_permutations(SEQUENCE)
+_SEQUENCE_PERMUTATIONS: Final = index_permutations(SEQUENCE)
+"""Of its context alone; the tokens stay where they are."""
 
-_WHAT_MAPS: Final = np.arange(256) + np.zeros((len(SUIT_PERMUTATIONS), 1), np.int64)
+# New entries of the block `what`: an action a is a + 1, all others stay as they are.
+_WHAT_MAPS: Final = np.tile(np.arange(256, dtype=np.uint8), (len(SUIT_PERMUTATIONS), 1))
 _WHAT_MAPS[:, 1 : NUM_ACTIONS + 1] = ACTION_MAPS + 1
 _COLUMNS: Final = tuple(block for block in SEQUENCE.blocks if block.width == TOKENS)
 
 
 def permute_sequence(rows: npt.NDArray[np.uint8], k: int) -> npt.NDArray[np.uint8]:
-    """Sequences (n, SEQUENCE_SIZE) of the games renamed by permutation `k`; no index permutation can say them.
+    """Sequences (..., SEQUENCE_SIZE) of the games renamed by permutation `k`; no index permutation can say them.
 
     Cards get new ids, and those of her own, which stand in the order of ids, new places among themselves.
     """
-    permuted = rows[:, _CONTEXT_PERMUTATIONS[k]]
+    permuted = rows[..., _SEQUENCE_PERMUTATIONS[k]]
     what = SEQUENCE.block("what").slice
-    permuted[:, what] = _WHAT_MAPS[k][rows[:, what]]
-    kind = rows[:, SEQUENCE.block("kind").slice].astype(np.int64)
+    permuted[..., what] = _WHAT_MAPS[k][rows[..., what]]
+    kind = rows[..., SEQUENCE.block("kind").slice].astype(np.int64)
     own = (kind > 0) & (kind <= KIND_REJECTED)
     # Own cards come first, by kind and id; the rest keep their places behind them.
-    place = np.where(own, 256 * kind + permuted[:, what], 256 * (KIND_REJECTED + 1) + np.arange(TOKENS))
-    order = np.argsort(place, axis=1)
+    place = np.where(own, 256 * kind + permuted[..., what], 256 * (KIND_REJECTED + 1) + np.arange(TOKENS))
+    order = np.argsort(place, axis=-1)
     for column in _COLUMNS:
-        permuted[:, column.slice] = np.take_along_axis(permuted[:, column.slice], order, axis=1)
+        permuted[..., column.slice] = np.take_along_axis(permuted[..., column.slice], order, axis=-1)
     return permuted
+
+
+_BY_NAME: Final = {
+    "flat": (FLAT, FLAT_PERMUTATIONS),
+    "state": (STATE_LAYOUT, STATE_PERMUTATIONS),
+    "features": (FEATURES, FEATURES_PERMUTATIONS),
+    "sequence": (SEQUENCE, _SEQUENCE_PERMUTATIONS),
+}
+
+
+def permute_rows(name: str, rows: npt.NDArray[Any], k: int) -> npt.NDArray[Any]:
+    """Rows (..., size) of the encoder `name`, "state" among them, uint8 or float32, renamed by permutation `k`."""
+    if name not in _BY_NAME:
+        raise ValueError(f"encoder is {name!r}; allowed: {', '.join(map(repr, _BY_NAME))}")
+    layout, index = _BY_NAME[name]
+    if rows.shape[-1:] != (layout.size,):
+        raise ValueError(f"rows have shape {rows.shape}; allowed: (..., {layout.size}) for {name!r}")
+    if name != "sequence":
+        renamed: npt.NDArray[Any] = rows[..., index[k]]
+        return renamed
+    if rows.dtype == np.uint8:
+        return permute_sequence(rows, k)
+    whole = np.rint(rows / layout.scales).astype(np.uint8)
+    return permute_sequence(whole, k) * layout.scales
 
 
 def symmetries(rules: Rules) -> tuple[int, ...]:
@@ -94,18 +120,3 @@ def symmetries(rules: Rules) -> tuple[int, ...]:
         apart.append({CLUBS})
     kept = [all({suits[s] for s in some} == some for some in apart) for suits in SUIT_PERMUTATIONS]
     return tuple(k for k, keep in enumerate(kept) if keep)
-
-
-def permute_rows(name: str, rows: npt.NDArray[Any], k: int) -> npt.NDArray[Any]:
-    """Rows (n, size) of the encoder `name`, "state" among them, uint8 or float32, renamed by permutation `k`."""
-    index = {"flat": FLAT_PERMUTATIONS, "state": STATE_PERMUTATIONS, "features": FEATURES_PERMUTATIONS}.get(name)
-    if index is not None:
-        renamed: npt.NDArray[Any] = rows[..., index[k]]
-        return renamed
-    if name != "sequence":
-        raise ValueError(f"encoder is {name!r}; allowed: 'flat', 'state', 'sequence', 'features'")
-    if rows.dtype == np.uint8:
-        return permute_sequence(rows, k)
-    whole = np.rint(rows / SEQUENCE.scales).astype(np.uint8)
-    scaled: npt.NDArray[np.float32] = permute_sequence(whole, k) * SEQUENCE.scales
-    return scaled
