@@ -202,6 +202,24 @@ def test_a_draft_hides_the_cards_the_other_gave_up() -> None:
         assert len(exchanged) == 26
 
 
+@pytest.mark.parametrize("name", NEW)
+def test_no_block_is_constant(name: str) -> None:
+    layout = ENCODERS[name].layout
+    rows = np.stack([row_of(name, w.states, seat) for w, seat in positions(300, seed=32)])
+    varied = rows.min(axis=0) != rows.max(axis=0)
+    assert [b.name for b in layout.blocks if not varied[b.slice].any()] == []
+
+
+def test_features_say_or_less_and_or_more_at_their_ends() -> None:
+    for score, percent in ((-501, 0), (-500, 0), (-499, 0), (-495, 1), (774, 254), (775, 255), (20_000, 255)):
+        for limit, bags, left in ((0, 7, 0), (255, 0, 255), (256, 0, 255), (256, 2, 254), (1000, 999, 1)):
+            batch = SpadesBatch(1, PRESETS["classic"].replace(bag_limit=limit), seed=6)
+            batch.states["scores"][0, 1], batch.states["bags"][0, 1] = score, bags
+            row = row_of("features", batch.states, 0)
+            assert row[FEATURES.block("score_percent").slice].tolist() == [100, percent]
+            assert row[FEATURES.block("bags_left").slice][1] == left
+
+
 # Forms
 
 
