@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from spades_env.game import TeamResult as TeamResult
     from spades_env.game import View as View
     from spades_env.observation.blocks import OBSERVATION_VERSION as OBSERVATION_VERSION
-    from spades_env.observation.decode import explain as explain
+    from spades_env.observation.explain import explain as explain
     from spades_env.record import RecordError as RecordError
     from spades_env.record import append_records as append_records
     from spades_env.record import deal_text as deal_text
@@ -50,7 +50,7 @@ _HOME = {
     "TeamResult": "game",
     "View": "game",
     "OBSERVATION_VERSION": "observation.blocks",
-    "explain": "observation.decode",
+    "explain": "observation.explain",
     "RecordError": "record",
     "append_records": "record",
     "deal_text": "record",

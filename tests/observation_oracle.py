@@ -59,6 +59,7 @@ class Witness:
             **cards,
         )
         self.plays: list[tuple[int, int]] = []
+        self.history: list[tuple[int, str, int]] = []
         self.kept: list[list[bool]] = [[], []]
 
     def act(self, action: int) -> None:
@@ -69,6 +70,7 @@ class Witness:
         step.apply(self.states, 0, action)
         drawn = cards_of(int(self.states["hands"][0, seat]) & ~before) if phase == "exchange" else []
         self.table.apply(action, drawn)
+        self.history.append((seat, phase, action))
         if phase == "play":
             self.plays.append((seat, action))
         if action in (KEEP, TAKE_NEXT):

@@ -32,6 +32,7 @@ from spades_env.engine.state import (
 )
 from spades_env.envs.aec import SpadesAECEnv
 from spades_env.game import Game
+from spades_env.observation import ENCODERS as BY_NAME
 from spades_env.observation import FLAT_SIZE, observe_seat, observe_seat_float32
 from spades_env.rules import PRESETS, Rules
 from spades_env.view import empty_views, view_of
@@ -177,6 +178,18 @@ def float_bytes(states: StateArray, i: int, seat: int) -> bytes:
     return row.tobytes()
 
 
+def other_rows(states: StateArray, i: int, seat: int) -> bytes:
+    """Rows of the encoders but the flat one."""
+    views = empty_views(1)
+    view_of(states, i, seat, views, 0)
+    seen = b""
+    for name in ("sequence", "features"):
+        row = np.empty((1, BY_NAME[name].layout.size), np.uint8)
+        BY_NAME[name].write(views, row)
+        seen += row.tobytes()
+    return seen
+
+
 def mask_bytes(states: StateArray, i: int, seat: int) -> bytes:
     """The action mask that `seat` is given: all zeros when she is not to act."""
     mask = np.zeros(73, np.int8)
@@ -195,7 +208,7 @@ def leaks(encode: Encoder, states: StateArray, rng: np.random.Generator) -> Coun
     return found
 
 
-ENCODERS: tuple[Encoder, ...] = (view_bytes, flat_bytes, float_bytes, mask_bytes)
+ENCODERS: tuple[Encoder, ...] = (view_bytes, flat_bytes, float_bytes, other_rows, mask_bytes)
 
 
 def everything(states: StateArray, i: int, seat: int) -> bytes:

@@ -36,9 +36,14 @@ VECTOR_CASES: list[dict[str, Any]] = [
     {"rules": "classic", "episode": "deal", "opponents": (EASY, load_agent("conservative")), "dtype": "uint8"},
     {"rules": "modern", "episode": "deal", "team": True, "seat": 1, "reward": "points", "dict_observation": False},
     {"rules": "modern", "max_deals": 2, "seat": 2, "reward": "win", "partner": EASY},
-    {"rules": "table", "max_deals": 1, "seat": 3, "illegal_penalty": -0.25},
+    {"rules": "table", "max_deals": 1, "seat": 3, "illegal_penalty": -0.25, "observation": "sequence"},
     {"rules": "two_player", "max_deals": 2, "opponents": EASY},
-    {"rules": {"turn_direction": "counter_clockwise", "max_deals": 1}, "team": True, "dtype": "uint8"},
+    {
+        "rules": {"turn_direction": "counter_clockwise", "max_deals": 1},
+        "team": True,
+        "observation": "features",
+        "dtype": "uint8",
+    },
 ]
 
 

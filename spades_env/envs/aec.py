@@ -44,11 +44,13 @@ from spades_env.envs.spaces import (
 )
 from spades_env.game import Game, View
 from spades_env.game.position import HIGHEST_COUNT, HIGHEST_SEED, PositionError, whole_number
-from spades_env.observation.blocks import FLAT_SIZE, STATE_SIZE
+from spades_env.observation.blocks import STATE_SIZE
+from spades_env.observation.encoders import ENCODERS
 from spades_env.observation.flat import observe_seat, observe_seat_float32
 from spades_env.observation.state_encoder import encode_state, encode_state_float32
 from spades_env.render.ansi import table_text
 from spades_env.rules import Rules, as_rules
+from spades_env.view import empty_views, view_of
 
 Reward = Literal["margin", "points", "win"]
 OnIllegal = Literal["raise", "terminate"]
@@ -76,7 +78,7 @@ class SpadesAECEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]
         bag_price: points of a bag in a single deal, where no penalty is ever met; None: `default_bag_price`.
         on_illegal: "raise" an IllegalActionError with nothing changed, or "terminate" the episode.
         illegal_penalty: reward of the seat that ended the episode so; the others get 0.
-        observation, dtype: encoder of `observe`, "flat", as "float32" in 0..1 or "uint8".
+        observation, dtype: encoder of `observe`, "flat", "sequence" or "features", as "float32" in 0..1 or "uint8".
         render_mode: None, "ansi" (`render` returns text) or "human" (the text is printed after every step).
         render_seat: show what this seat knows, instead of everything.
         max_deals: deals after which a match is truncated; None: as the rules say, 100 where they say nothing.
@@ -125,11 +127,12 @@ class SpadesAECEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]
         price = default_bag_price(self.rules) if bag_price is None else finite_number("bag_price", bag_price)
         # NaN tells the engine to count bags and penalties as scored.
         self._bag_price = price if episode == "deal" else float("nan")
+        self.observation = observation
         self._dtype = np.dtype(dtype)
         self._float = dtype == "float32"
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        self.observation_spaces = {agent: observation_space(dtype) for agent in self.possible_agents}
+        self.observation_spaces = {agent: observation_space(observation, dtype) for agent in self.possible_agents}
         self.action_spaces = {agent: action_space() for agent in self.possible_agents}
         self.state_space = state_space(dtype)
         self._origin: tuple[int, int, int] | None = None
@@ -213,8 +216,13 @@ class SpadesAECEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]
     def observe(self, agent: str) -> Observation:
         """What `agent` sees now, whoever is to act; changes nothing. Off turn the mask is all zeros."""
         seat = self._seat_of[self._checked(agent)]
-        row = np.empty(FLAT_SIZE, self._dtype)
-        if self._float:
+        encoder = ENCODERS[self.observation]
+        row = np.empty(encoder.layout.size, self._dtype)
+        if self.observation != "flat":
+            views = empty_views(1)
+            view_of(self._states, 0, seat, views, 0)
+            encoder.write(views, row[None])
+        elif self._float:
             observe_seat_float32(self._states, 0, seat, row)
         else:
             observe_seat(self._states, 0, seat, row)

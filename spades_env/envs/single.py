@@ -90,7 +90,7 @@ class SpadesEnv(gymnasium.Env[Any, Any]):
         )
         self.render_mode = render_mode
         self.dict_observation = dict_observation
-        space = observation_space(dtype)
+        space = observation_space(observation, dtype)
         self.observation_space = space if dict_observation else space["observation"]
         self.action_space = action_space()
         self._agents = self.table.possible_agents

@@ -10,12 +10,13 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from spades_env.actions import NUM_ACTIONS
-from spades_env.observation.blocks import FLAT_SIZE, STATE_SIZE
+from spades_env.observation.blocks import STATE_SIZE
+from spades_env.observation.encoders import ENCODERS
 
 Observation = dict[str, npt.NDArray[Any]]
 DtypeName = Literal["float32", "uint8"]
 
-OBSERVATIONS: Final = ("flat",)
+OBSERVATIONS: Final = tuple(ENCODERS)
 DTYPES: Final = ("float32", "uint8")
 
 
@@ -33,10 +34,11 @@ def array_space(size: int, dtype: DtypeName) -> spaces.Box:
     return spaces.Box(0.0, 1.0, (size,), np.float32)
 
 
-def observation_space(dtype: DtypeName) -> spaces.Dict:
+def observation_space(observation: str, dtype: DtypeName) -> spaces.Dict:
     """What `observe` returns: "observation" and "action_mask" (int8, 1 = legal)."""
     mask = spaces.Box(0, 1, (NUM_ACTIONS,), np.int8)
-    return spaces.Dict({"observation": array_space(FLAT_SIZE, dtype), "action_mask": mask})
+    size = ENCODERS[observation].layout.size
+    return spaces.Dict({"observation": array_space(size, dtype), "action_mask": mask})
 
 
 def state_space(dtype: DtypeName) -> spaces.Box:

@@ -39,8 +39,14 @@ from spades_env.envs.players import Player, choose
 from spades_env.envs.single import SpadesEnv
 from spades_env.game import Game
 from spades_env.game.position import HIGHEST_COUNT, HIGHEST_SEED, whole_number
-from spades_env.observation.blocks import FLAT_SIZE
-from spades_env.observation.seats import learner_masks, observe_learner, observe_learner_float32, views_of_games
+from spades_env.observation.encoders import ENCODERS
+from spades_env.observation.seats import (
+    learner_masks,
+    observe_learner,
+    observe_learner_float32,
+    views_of_games,
+    views_of_learner,
+)
 from spades_env.rules import Rules
 from spades_env.view import empty_views
 
@@ -308,11 +314,17 @@ class SpadesVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _arrays(self, m: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int8]]:
         """Room for observations and masks of `m` games."""
-        return np.empty((m, FLAT_SIZE), self._one.table._dtype), np.empty((m, NUM_ACTIONS), np.int8)
+        size = ENCODERS[self._one.table.observation].layout.size
+        return np.empty((m, size), self._one.table._dtype), np.empty((m, NUM_ACTIONS), np.int8)
 
     def _write(self, games: IndexArray, rows: npt.NDArray[Any], masks: npt.NDArray[np.int8]) -> Any:
         """Write observations and masks of the learner in `games`, and return them in the form of the space."""
-        if rows.dtype == np.uint8:
+        observation = self._one.table.observation
+        if observation != "flat":
+            views = self._views[: len(games)]
+            views_of_learner(self.states, self._outcomes, games, views)
+            ENCODERS[observation].write(views, rows)
+        elif rows.dtype == np.uint8:
             observe_learner(self.states, self._outcomes, games, rows)
         else:
             observe_learner_float32(self.states, self._outcomes, games, rows)

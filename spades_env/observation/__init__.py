@@ -14,7 +14,10 @@ from spades_env.observation.blocks import (
     Layout,
     block,
 )
-from spades_env.observation.decode import Facts, Play, decode_flat, explain
+from spades_env.observation.decode import Facts, Play, Token, decode_flat, decode_sequence, decode_tokens
+from spades_env.observation.encoders import ENCODERS, Encoder
+from spades_env.observation.explain import explain
+from spades_env.observation.features import encode_views_features
 from spades_env.observation.flat import (
     encode_flat,
     encode_views,
@@ -24,39 +27,83 @@ from spades_env.observation.flat import (
     observe_to_act,
     observe_to_act_float32,
 )
+from spades_env.observation.more_blocks import (
+    FEATURES,
+    FEATURES_SCALES,
+    FEATURES_SIZE,
+    SEQUENCE,
+    SEQUENCE_SCALES,
+    SEQUENCE_SIZE,
+    TOKENS,
+)
+from spades_env.observation.sequence import encode_views_sequence
 from spades_env.observation.state_encoder import (
     encode_state,
     encode_state_float32,
     encode_states_to_act,
     encode_states_to_act_float32,
 )
+from spades_env.observation.symmetry import (
+    ACTION_MAPS,
+    ACTION_PERMUTATIONS,
+    FEATURES_PERMUTATIONS,
+    FLAT_PERMUTATIONS,
+    STATE_PERMUTATIONS,
+    SUIT_PERMUTATIONS,
+    permute_rows,
+    permute_sequence,
+    symmetries,
+)
 
 __all__ = [
+    "ACTION_MAPS",
+    "ACTION_PERMUTATIONS",
+    "ENCODERS",
+    "FEATURES",
+    "FEATURES_PERMUTATIONS",
+    "FEATURES_SCALES",
+    "FEATURES_SIZE",
     "FLAT",
+    "FLAT_PERMUTATIONS",
     "FLAT_SCALES",
     "FLAT_SIZE",
     "GAME_SIZE",
     "OBSERVATION_VERSION",
     "RULES_OFFSET",
+    "SEQUENCE",
+    "SEQUENCE_SCALES",
+    "SEQUENCE_SIZE",
     "STATE_LAYOUT",
+    "STATE_PERMUTATIONS",
     "STATE_SCALES",
     "STATE_SIZE",
+    "SUIT_PERMUTATIONS",
+    "TOKENS",
     "Block",
+    "Encoder",
     "Facts",
     "Layout",
     "Play",
+    "Token",
     "block",
     "decode_flat",
+    "decode_sequence",
+    "decode_tokens",
     "encode_flat",
     "encode_state",
     "encode_state_float32",
     "encode_states_to_act",
     "encode_states_to_act_float32",
     "encode_views",
+    "encode_views_features",
     "encode_views_float32",
+    "encode_views_sequence",
     "explain",
     "observe_seat",
     "observe_seat_float32",
     "observe_to_act",
     "observe_to_act_float32",
+    "permute_rows",
+    "permute_sequence",
+    "symmetries",
 ]

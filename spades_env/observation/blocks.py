@@ -17,13 +17,14 @@ from spades_env.engine.state import PHASE_NAMES, RULES_FIELDS
 
 OBSERVATION_VERSION: Final = 1
 
-Encoding = Literal["bits", "one-hot", "thermometer", "count", "int32"]
+Encoding = Literal["bits", "one-hot", "thermometer", "count", "int32", "id"]
 ENCODINGS: Final[dict[Encoding, str]] = {
     "bits": "1 = true, any number of them",
     "one-hot": "at most one 1 in a row; no 1: does not apply",
     "thermometer": "1 for every step reached",
     "count": "the number itself",
     "int32": "four bytes, highest first, of value + 2**31; exact",
+    "id": "number of a thing, for a table of embeddings; 0: does not apply",
 }
 
 SEATS: Final = 4
@@ -37,6 +38,12 @@ FIRST_SCORE_STEP: Final = -5
 PENALTY_STEPS: Final = 11
 DRAWS: Final = 13
 MOST_DEALS_LEFT: Final = 255
+
+SUIT_BLOCKS: Final = frozenset(
+    {"voids", "led_suit", "suit_lengths", "honours", "highest", "lowest", "sure_tricks", "outside"}
+    | {"shown_suit", "rejected_lengths"}
+)
+"""Blocks of any layout whose columns are the four suits."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +68,13 @@ class Block:
         """Where the block lies in a row."""
         return slice(self.offset, self.offset + self.length)
 
+    @property
+    def columns(self) -> Literal["cards", "suits", "other"]:
+        """What the columns stand for, which decides what becomes of them when suits change names."""
+        if self.width == NUM_CARDS:
+            return "cards"
+        return "suits" if self.name in SUIT_BLOCKS else "other"
+
 
 class Layout:
     """An ordered table of blocks. `scales` is float32 of shape (size,): what a byte is multiplied with."""
@@ -68,7 +82,9 @@ class Layout:
     def __init__(self, blocks: tuple[Block, ...]) -> None:
         self.blocks: Final = blocks
         self.size: Final = blocks[-1].slice.stop
-        self.scales: Final = np.concatenate([np.full(b.length, b.scale, np.float32) for b in blocks])
+        self.scales: Final[npt.NDArray[np.float32]] = np.concatenate(
+            [np.full(b.length, b.scale, np.float32) for b in blocks]
+        )
         self._by_name = {block.name: block for block in blocks}
 
     def block(self, name: str) -> Block:
@@ -91,6 +107,7 @@ class Layout:
 
 
 Row = tuple[str, int, int, Encoding, float, str]
+"""Name, rows, width, encoding, scale and meaning of a block."""
 
 _GAME_BLOCKS: Final[tuple[Row, ...]] = (
     ("own_hand", 1, NUM_CARDS, "bits", 1, "cards she holds; none before she has looked (R10)"),
@@ -211,7 +228,8 @@ _STATE_BLOCKS: Final[tuple[Row, ...]] = (
 )
 
 
-def _lay_out(rows: tuple[Row, ...]) -> Layout:
+def lay_out(rows: tuple[Row, ...]) -> Layout:
+    """Blocks one after another, without gaps."""
     blocks: list[Block] = []
     offset = 0
     for name, count, width, encoding, scale, meaning in rows:
@@ -222,9 +240,9 @@ def _lay_out(rows: tuple[Row, ...]) -> Layout:
 
 _FLAT_ROWS: Final = _GAME_BLOCKS + _DRAFT_BLOCKS + _rules_blocks()
 
-FLAT: Final = _lay_out(_FLAT_ROWS)
+FLAT: Final = lay_out(_FLAT_ROWS)
 """What one seat knows, seat-relative; the same for all rule sets."""
-STATE_LAYOUT: Final = _lay_out(_FLAT_ROWS + _STATE_BLOCKS)
+STATE_LAYOUT: Final = lay_out(_FLAT_ROWS + _STATE_BLOCKS)
 """Perfect information: the flat observation of a reference seat and everything hidden from her."""
 
 FLAT_SIZE: Final = FLAT.size

@@ -1,21 +1,29 @@
-"""From an observation back to facts: `decode_flat` gives a dataclass, `explain` text.
+"""From an observation back to facts: `decode_flat` and `decode_sequence` give the same dataclass.
 
 Seats here are relative (0 = the observer, then in turn order), pairs are (own team, other team).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from spades_env.actions import action_text
-from spades_env.cards import SUIT_NAMES, card_text
+from spades_env.actions import NUM_ACTIONS
+from spades_env.cards import NUM_CARDS
 from spades_env.engine.state import PHASE_NAMES, RULES, rules_from_record
-from spades_env.observation.blocks import FLAT, FLAT_SCALES, FLAT_SIZE
+from spades_env.observation.blocks import FLAT, FLAT_SIZE, SEATS, Layout
+from spades_env.observation.more_blocks import (
+    HIDDEN_CARD,
+    KIND_NAMES,
+    LAST_SPAN,
+    SEQUENCE,
+    TEAM_SPAN,
+    TRICK_SPAN,
+    span_slice,
+)
 from spades_env.rules import Rules
 
 Row = npt.NDArray[np.uint8]
@@ -36,8 +44,24 @@ class Play:
 
 
 @dataclass(frozen=True)
+class Token:
+    """One token of a sequence: a card of her own, or an action of relative seat `seat`; None: does not apply.
+
+    `kind` is one of KIND_NAMES. `action` is an action id or a card, None for a card that the other gave up. `when`
+    counts the actions of the deal, `trick` the tricks, `order` the cards of a trick, all from 0.
+    """
+
+    kind: str
+    seat: int
+    action: int | None
+    when: int | None
+    trick: int | None
+    order: int | None
+
+
+@dataclass(frozen=True)
 class Facts:
-    """What a flat observation says; None: does not apply, or not yet.
+    """What a flat observation or a sequence says; None: does not apply, or not yet.
 
     Tuples by seat have `rules.players` entries. Cards are ids, suits 0-3. `kept` holds a bool for every draw
     of a draft so far (own, other): kept the card shown, or took the next one.
@@ -71,16 +95,15 @@ class Facts:
     pile_left: int
 
 
-def _bytes_of(observation: npt.NDArray[Any]) -> Row:
+def bytes_of(observation: npt.NDArray[Any], layout: Layout) -> Row:
     """The byte row of a uint8 or float32 observation, or an error that says what is wrong with it."""
-    row = np.asarray(observation)
-    if row.shape != (FLAT_SIZE,) or row.dtype not in (np.uint8, np.float32):
-        raise ObservationError(
-            f"observation has shape {row.shape} and dtype {row.dtype}; allowed: shape ({FLAT_SIZE},), uint8 or float32"
-        )
-    if row.dtype == np.uint8:
-        return row
-    whole = np.rint(row / FLAT_SCALES)
+    given = np.asarray(observation)
+    if given.shape != (layout.size,) or given.dtype not in (np.uint8, np.float32):
+        what = f"shape {given.shape} and dtype {given.dtype}"
+        raise ObservationError(f"observation has {what}; allowed: shape ({layout.size},), uint8 or float32")
+    if given.dtype == np.uint8:
+        return given
+    whole = np.rint(given / layout.scales)
     if not (np.isfinite(whole).all() and whole.min() >= 0 and whole.max() <= 255):
         raise ObservationError("observation has values that are no byte * scale; allowed: 0 to 255 * scale")
     return whole.astype(np.uint8)
@@ -154,7 +177,7 @@ def _kept(reader: _Reader, dealer: int, pile_left: int) -> tuple[tuple[bool, ...
 
 def decode_flat(observation: npt.NDArray[Any]) -> Facts:
     """The facts of a flat observation, uint8 or float32 of shape (FLAT_SIZE,)."""
-    reader = _Reader(_bytes_of(observation))
+    reader = _Reader(bytes_of(observation, FLAT))
     rules = _rules(reader)
     players = rules.players
     seats = range(players)
@@ -194,85 +217,68 @@ def decode_flat(observation: npt.NDArray[Any]) -> Facts:
     )
 
 
+_HIGHEST = {"kind": len(KIND_NAMES) - 1, "who": SEATS, "what": HIDDEN_CARD}
+
+
+def _numbered(value: int) -> int | None:
+    return value - 1 if value else None
+
+
+def decode_tokens(observation: npt.NDArray[Any]) -> tuple[Token, ...]:
+    """The tokens of a sequence, uint8 or float32 of shape (SEQUENCE_SIZE,), in order and without padding."""
+    row = bytes_of(observation, SEQUENCE)
+    columns = {name: row[SEQUENCE.block(name).slice] for name in (*_HIGHEST, "when", "trick", "order")}
+    tokens = []
+    for k in np.flatnonzero(row[SEQUENCE.block("token_mask").slice]):
+        entry = {name: int(column[k]) for name, column in columns.items()}
+        for name, highest in _HIGHEST.items():
+            if not 1 <= entry[name] <= highest:
+                raise ObservationError(f"block {name!r} has {entry[name]} in token {k}; allowed: 1 to {highest}")
+        action = entry["what"] - 1
+        tokens.append(
+            Token(
+                KIND_NAMES[entry["kind"]],
+                entry["who"] - 1,
+                action if action < NUM_ACTIONS else None,
+                *(_numbered(entry[name]) for name in ("when", "trick", "order")),
+            )
+        )
+    return tuple(tokens)
+
+
+def decode_sequence(observation: npt.NDArray[Any]) -> Facts:
+    """The facts of a sequence, uint8 or float32 of shape (SEQUENCE_SIZE,): those of the flat row of the same view."""
+    row = bytes_of(observation, SEQUENCE)
+    flat = np.zeros(FLAT_SIZE, np.uint8)
+    for span in (TEAM_SPAN, TRICK_SPAN, LAST_SPAN):
+        flat[span_slice(span)] = row[span_slice(span, SEQUENCE)]
+    players = _Reader(flat).numbers("rules.players")[0]
+    for token in decode_tokens(row):
+        _mark(flat, token, players)
+    return decode_flat(flat)
+
+
+_OWN_BLOCKS = {"hand": "own_hand", "shown": "shown", "rejected": "rejected", "exchange": "thrown"}
+
+
+def _mark(flat: Row, token: Token, players: int) -> None:
+    """Set in a flat row what a token says about a card; what it says about bids stands in the context."""
+    card = token.action
+    if card is None or (token.kind == "exchange" and (token.seat != 0 or card >= NUM_CARDS)):
+        return
+    if token.kind in ("call", "bid", "draft"):
+        return
+    if card >= NUM_CARDS:
+        raise ObservationError(f"block 'what' has action {card} in a token {token.kind!r}; allowed: a card")
+    if token.kind != "play":
+        flat[FLAT.offset(_OWN_BLOCKS[token.kind]) + card] = 1
+        return
+    if token.trick is None or token.order is None:
+        raise ObservationError("blocks 'trick' and 'order' have 0 in a token 'play'; allowed: from 1 on")
+    flat[FLAT.offset("played_by") + NUM_CARDS * token.seat + card] = 1
+    flat[FLAT.offset("played_when") + card] = token.trick * players + token.order + 1
+
+
 def _pair(numbers: tuple[int, ...]) -> tuple[int, int]:
     own, other = numbers
     return own, other
-
-
-_SEAT_NAMES: Final = {2: ("you", "opponent"), 4: ("you", "next", "partner", "previous")}
-
-
-def explain(observation: npt.NDArray[Any] | Mapping[str, npt.NDArray[Any]]) -> str:
-    """What a flat observation, or a mapping with "observation" and perhaps "action_mask", says in words."""
-    mask: npt.NDArray[Any] | None = None
-    if isinstance(observation, Mapping):
-        if "observation" not in observation:
-            keys = ", ".join(map(repr, observation))
-            raise ObservationError(f"mapping has keys {keys}; allowed: 'observation' and 'action_mask'")
-        mask = observation.get("action_mask")
-        observation = observation["observation"]
-    facts = decode_flat(observation)
-    lines = [*_match_lines(facts), *_seat_lines(facts), *_card_lines(facts)]
-    if mask is not None:
-        legal = ", ".join(action_text(int(action)) for action in np.flatnonzero(mask))
-        lines.append(f"legal: {legal or 'nothing'}")
-    return "\n".join(lines)
-
-
-def _cards(cards: tuple[int, ...]) -> str:
-    return " ".join(card_text(card) for card in sorted(cards, reverse=True)) or "none"
-
-
-def _match_lines(facts: Facts) -> list[str]:
-    rules, names = facts.rules, _SEAT_NAMES[facts.rules.players]
-    turn = "nobody" if facts.turn is None else names[facts.turn]
-    limit = "" if rules.mercy is None else f", mercy {rules.mercy}"
-    return [
-        f"rules: {rules.replace(max_deals=None).preset_name or 'custom'}, target {rules.target}{limit}",
-        f"deal {facts.deal + 1}, phase: {facts.phase}, to act: {turn}, dealer: {names[facts.dealer]}",
-        *(
-            f"{side}: score {facts.scores[k]}, bags {facts.bags[k]}; "
-            f"in this deal: tricks still needed {facts.need[k]}, bags so far {facts.bags_so_far[k]}"
-            for k, side in enumerate(("own team", "other team"))
-        ),
-    ]
-
-
-def _bid_text(bid: int | None, blind: bool, looked: bool) -> str:
-    if bid is None:
-        return "no bid yet" if looked else "no bid yet, has not looked"
-    if bid == 0:
-        return "blind nil" if blind else "nil"
-    return f"bid {bid}"
-
-
-def _seat_lines(facts: Facts) -> list[str]:
-    lines = []
-    for seat, name in enumerate(_SEAT_NAMES[facts.rules.players]):
-        bid = _bid_text(facts.bids[seat], facts.blind[seat], facts.looked[seat])
-        voids = ", ".join(SUIT_NAMES[suit] for suit in facts.voids[seat])
-        played = " ".join(card_text(play.card) for play in facts.plays if play.seat == seat)
-        lines.append(
-            f"{name}: {bid}, tricks {facts.tricks[seat]}"
-            + (f", void in {voids}" if voids else "")
-            + (f", played {played}" if played else "")
-        )
-    return lines
-
-
-def _card_lines(facts: Facts) -> list[str]:
-    names = _SEAT_NAMES[facts.rules.players]
-    lines = [f"spades {'are' if facts.broken else 'not'} broken", f"your hand: {_cards(facts.hand)}"]
-    if facts.table:
-        table = ", ".join(f"{names[play.seat]} {card_text(play.card)}" for play in facts.table)
-        lines.append(f"trick {facts.table[0].trick + 1}: {table}")
-    if facts.winning_seat is not None:
-        lines.append(f"winning it: {names[facts.winning_seat]}")
-    if facts.rules.deal == "draft":
-        lines.append(
-            f"draft: {facts.pile_left} cards left, rejected {_cards(facts.rejected)}, "
-            f"thrown {_cards(facts.thrown)}, exchanged {facts.exchanged[0]}, opponent {facts.exchanged[1]}"
-        )
-    if facts.shown is not None:
-        lines.append(f"card shown: {card_text(facts.shown)}")
-    return lines

@@ -385,7 +385,7 @@ def check_rows(rows: int, size: int, wanted_rows: int, wanted_size: int) -> None
     if rows < wanted_rows:
         raise ValueError("out has fewer rows than there are games or views; allowed: at least as many")
     if size != wanted_size:
-        raise ValueError("rows of out have the wrong length; allowed: FLAT_SIZE, for states STATE_SIZE")
+        raise ValueError("rows of out have the wrong length; allowed: the size of the encoder's layout")
 
 
 @kernel

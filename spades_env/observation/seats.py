@@ -23,6 +23,13 @@ def views_of_games(states: StateArray, games: IndexArray, views: StateArray) -> 
 
 
 @kernel
+def views_of_learner(states: StateArray, outcomes: OutcomeArray, games: IndexArray, views: StateArray) -> None:
+    """Fill `views[k]`, dtype VIEW, for the outcome's seat in game `games[k]`, whoever is to act."""
+    for k in range(games.shape[0]):
+        view_of(states, games[k], int(outcomes[games[k]]["seat"]), views, k)
+
+
+@kernel
 def learner_masks(states: StateArray, outcomes: OutcomeArray, games: IndexArray, masks: npt.NDArray[np.int8]) -> None:
     """Masks of the learner in game `games[k]`, int8 (m, 73): 1 = legal; all ones once the episode is over."""
     for k in range(games.shape[0]):
