@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spades_cli.output import announce_compilation
+from spades_cli.scores import score_table
 from spades_env.actions import DONE, FIRST_BID, KEEP, TAKE_NEXT
 from spades_env.cards import card_text, hand_text, mask_of
 from spades_env.game import Game, View
@@ -130,7 +131,7 @@ def _print(console: Console, title: str, record: Record) -> None:
     if table.plays:
         console.print(_tricks(table))
     if table.deal_over:
-        console.print(_result(record, table))
+        console.print(score_table(table))
     console.print(Text(_ending(table) + "\n"))
 
 
@@ -215,7 +216,7 @@ def _tricks(table: Game | View) -> Table:
     for seat in range(table.players):
         grid.add_column(seat_name(table.rules, seat), no_wrap=True)
     grid.add_column("won by", no_wrap=True)
-    winners = _winners(table)
+    winners = table.trick_winners
     for number, start in enumerate(range(0, len(table.plays), table.players)):
         plays = table.plays[start : start + table.players]
         winner = winners[number] if number < len(winners) else None
@@ -224,29 +225,6 @@ def _tricks(table: Game | View) -> Table:
             mark = (">" if place == 0 else " ") + card_text(card) + ("*" if seat == winner else "")
             cells[seat] = Text(mark, style="bold" if seat == winner else "")
         grid.add_row(str(number + 1), *cells, "" if winner is None else seat_name(table.rules, winner))
-    return grid
-
-
-def _winners(table: Game | View) -> list[int]:
-    """Seat that won each complete trick: the next leader, and for the last trick who has one more than that."""
-    leaders = [seat for seat, _ in table.plays[:: table.players]]
-    winners = leaders[1:]
-    if sum(table.tricks) > len(winners):
-        winners.append(next(s for s in range(table.players) if table.tricks[s] > winners.count(s)))
-    return winners
-
-
-def _result(record: Record, table: Game | View) -> Table:
-    """The score of the deal, item by item (R17-R22)."""
-    grid = Table(title="Score", title_justify="left")
-    for heading in ("team", "contract", "nil", "bags", "penalty", "deal", "score", "bag count"):
-        grid.add_column(heading, justify="left" if heading == "team" else "right")
-    for team, part in enumerate(table.result or ()):
-        seats = " & ".join(seat_name(table.rules, seat) for seat in range(team, table.players, 2))
-        items = (f"{part.contract:+d}", f"{part.nil:+d}", f"{part.bags}: {part.bag_points:+d}", f"{part.penalty:+d}")
-        after = (f"{part.points:+d}", str(table.scores[team]), str(table.bags[team]))
-        boston = ", boston" if part.boston else ""
-        grid.add_row(f"{team} ({seats}{boston})", *items, *after)
     return grid
 
 

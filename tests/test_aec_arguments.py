@@ -151,7 +151,7 @@ def test_two_first_resets_without_a_seed_differ() -> None:
         ({"illegal_penalty": 10**400}, r"illegal_penalty is 1000"),
         ({"observation": "image"}, r"observation is 'image'; allowed: 'flat', 'sequence', 'features'"),
         ({"dtype": "float64"}, r"dtype is 'float64'; allowed: 'float32', 'uint8'"),
-        ({"render_mode": "rgb"}, r"render_mode is 'rgb'; allowed: None, 'ansi', 'human'"),
+        ({"render_mode": "rgb"}, r"render_mode is 'rgb'; allowed: None, 'ansi', 'rgb_array', 'human'"),
         ({"render_seat": 4}, r"render_seat is 4; allowed: an int 0\.\.3"),
         ({"max_deals": 0}, r"max_deals=0 is not allowed"),
         ({"rules": "klassic"}, r"did you mean 'classic'"),

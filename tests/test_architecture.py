@@ -62,7 +62,7 @@ FENCES: dict[str, tuple[str, ...]] = {
 OPTIONAL = ("torch", "stable_baselines3", "sb3_contrib", "safetensors", "pygame", "matplotlib", "pydantic")
 OPTIONAL += ("tensorboard", "pyspiel", "open_spiel")
 # Modules that are about one optional library, which they may import at the top.
-NEEDS_EXTRA = ("spades_env.envs.sb3", "agents.learned")
+NEEDS_EXTRA = ("spades_env.envs.sb3", "spades_env.render.rgb", "agents.learned")
 
 Import = tuple[str, int]
 """Absolute name of an imported module, and the line of the import."""

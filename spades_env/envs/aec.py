@@ -48,7 +48,8 @@ from spades_env.observation.blocks import STATE_SIZE
 from spades_env.observation.encoders import ENCODERS
 from spades_env.observation.flat import observe_seat, observe_seat_float32
 from spades_env.observation.state_encoder import encode_state, encode_state_float32
-from spades_env.render.ansi import table_text
+from spades_env.render.ansi import in_colour, table_text
+from spades_env.render.extra import load_pictures
 from spades_env.rules import Rules, as_rules
 from spades_env.view import empty_views, view_of
 
@@ -56,7 +57,7 @@ Reward = Literal["margin", "points", "win"]
 OnIllegal = Literal["raise", "terminate"]
 REWARDS: Final = ("margin", "points", "win")
 ON_ILLEGAL: Final = ("raise", "terminate")
-RENDER_MODES: Final = ("ansi", "human")
+RENDER_MODES: Final = ("ansi", "rgb_array", "human")
 RESET_OPTIONS: Final = ("hands", "pile", "dealer", "scores", "bags", "deal")
 
 _AFTER_RESET: Final = frozenset(
@@ -79,7 +80,8 @@ class SpadesAECEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]
         on_illegal: "raise" an IllegalActionError with nothing changed, or "terminate" the episode.
         illegal_penalty: reward of the seat that ended the episode so; the others get 0.
         observation, dtype: encoder of `observe`, "flat", "sequence" or "features", as "float32" in 0..1 or "uint8".
-        render_mode: None, "ansi" (`render` returns text) or "human" (the text is printed after every step).
+        render_mode: None, "ansi" (`render` returns text in colour), "rgb_array" (a picture) or "human" (a window
+            that follows every step).
         render_seat: show what this seat knows, instead of everything.
         max_deals: deals after which a match is truncated; None: as the rules say, 100 where they say nothing.
     """
@@ -121,6 +123,9 @@ class SpadesAECEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]
         self.episode, self.reward, self.on_illegal = episode, reward, on_illegal
         self.illegal_penalty = finite_number("illegal_penalty", illegal_penalty)
         self.render_mode = render_mode
+        if render_mode in ("rgb_array", "human"):
+            load_pictures(render_mode)  # refused now, not at the first picture
+        self._window = load_pictures(render_mode).Window() if render_mode == "human" else None
         if render_seat is not None:
             render_seat = whole_number("render_seat", render_seat, 0, self.rules.players - 1)
         self.render_seat = render_seat
@@ -246,20 +251,28 @@ class SpadesAECEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]
         """A copy of the game as it stands: hands of all seats, and free to play on."""
         return self._game.copy()
 
-    def render(self) -> str | None:
-        """The table as text ("ansi"), or printed ("human")."""
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
+        """The table: coloured text ("ansi"), pixels, uint8 of shape (640, 960, 3) ("rgb_array"), the window ("human").
+
+        It shows all hands, or what `render_seat` knows.
+        """
         if self.render_mode is None:
-            message = "render() does nothing with render_mode=None; allowed: 'ansi', 'human'"
-            warnings.warn(message, stacklevel=2)
+            allowed = ", ".join(map(repr, RENDER_MODES))
+            warnings.warn(f"render() does nothing with render_mode=None; allowed: {allowed}", stacklevel=2)
             return None
-        text = table_text(self._game if self.render_seat is None else self._game.view(self.render_seat))
+        table = self._game if self.render_seat is None else self._game.view(self.render_seat)
         if self.render_mode == "ansi":
-            return text
-        print(text)
+            return in_colour(table_text(table))
+        if self._window is None:
+            picture: npt.NDArray[np.uint8] = load_pictures(self.render_mode).picture(table)
+            return picture
+        self._window.show(table, self.metadata["render_fps"])
         return None
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Close the window, if there is one; nothing else is held open."""
+        if self._window is not None:
+            self._window.close()
 
     def agent_iter(self, max_iter: int = 2**63) -> AECIterable[str, Observation, int]:
         """Yield the agent to act, to be followed by one `step`, until the episode is over."""
@@ -314,6 +327,8 @@ class SpadesAECEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]
         elif game.match_over:
             self._end_episode(truncated=game.truncated)
         else:
+            if self.render_mode == "human":
+                self.render()  # the last trick and the score, before the next deal is laid over them
             advance(self._states, 0)
             self._ask_first()
 

@@ -146,8 +146,12 @@ class SpadesEnv(gymnasium.Env[Any, Any]):
         return self._mask().astype(np.bool_)
 
     def render(self) -> Any:
-        """The table as text ("ansi"), or printed ("human"), as `render_seat` sees it."""
+        """The table as `SpadesAECEnv.render` shows it."""
         return self.table.render()
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self.table.close()
 
     def _over(self) -> bool:
         """Whether the episode is over; every seat ends in the same step."""

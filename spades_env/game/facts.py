@@ -171,6 +171,15 @@ class Facts:
         return plays[len(plays) - length :]
 
     @property
+    def trick_winners(self) -> list[int]:
+        """Seat that took each complete trick, in order: it leads the next one; the last by the counts (R12)."""
+        leaders = [seat for seat, _ in self.plays[:: self.players]]
+        winners, tricks = leaders[1:], self.tricks
+        if sum(tricks) > len(winners):
+            winners.append(next(seat for seat, taken in enumerate(tricks) if taken > winners.count(seat)))
+        return winners
+
+    @property
     def deal_over(self) -> bool:
         """Whether this deal has been scored."""
         return self._int("phase") >= PHASE_DEAL_OVER

@@ -1,7 +1,8 @@
-"""A table as plain text: hands, bids, tricks, what each team needs, scores, bags, the trick in progress."""
+"""A table as text: hands, bids, tricks, what each team needs, scores, bags, the trick; plain or in colour."""
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from spades_env.cards import card_text, hand_text, mask_of
@@ -9,6 +10,8 @@ from spades_env.game import Game, View
 from spades_env.rules import Rules
 
 SEAT_NAMES: Final = ("South", "West", "North", "East")
+
+_RED, _CYAN, _BOLD, _RESET = "\x1b[31m", "\x1b[36m", "\x1b[1m", "\x1b[0m"
 
 
 def table_text(table: Game | View) -> str:
@@ -18,6 +21,16 @@ def table_text(table: Game | View) -> str:
     lines += ["", _trick_line(table)]
     lines += [line for line in (_draft_line(table), _result_line(table)) if line]
     return "\n".join(lines) + "\n"
+
+
+def in_colour(text: str) -> str:
+    """The text with a terminal's colours: red suits red, trumps cyan, first line and the seat to act bold.
+
+    Nothing else changes: without the escape sequences it is the text again.
+    """
+    text = re.sub(r"\b[2-9TJQKA][DH]\b", rf"{_RED}\g<0>{_RESET}", text)
+    text = re.sub(r"\b([2-9TJQKA]S|[LB]J)\b", rf"{_CYAN}\g<0>{_RESET}", text)
+    return re.sub(r"\A.*|^> \w+( \d)?", rf"{_BOLD}\g<0>{_RESET}", text, flags=re.MULTILINE)
 
 
 def seat_name(rules: Rules, seat: int) -> str:
