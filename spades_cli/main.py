@@ -27,6 +27,7 @@ SUBCOMMANDS = {
     "bench": "Measure the environment's speed on this machine.",
     "rules": "Show, check and export a rule set.",
     "replay": "Show recorded deals trick by trick.",
+    "play": "Play in the terminal, with agents on the other seats.",
     "report": "Make one page of results, training and deals.",
     "leaderboard": "Write the leaderboard, or check a result.",
 }
@@ -44,6 +45,7 @@ ROOMS = {
     "bench": ("agents", "evaluation", "benchmarks"),
     "rules": (),
     "replay": (),
+    "play": ("agents", "evaluation"),
     "report": ("agents", "evaluation"),
     "leaderboard": ("agents", "evaluation"),
 }

@@ -194,7 +194,7 @@ def _hands(record: Record, table: Game | View) -> Table:
         grid.add_column(heading, no_wrap=heading != "player")
     for seat in range(table.players):
         name = [Text(record["players"][seat])] if "players" in record else []
-        bid = bid_text(table.bids[seat], table.blind[seat])
+        bid = bid_text(table, seat)
         grid.add_row(seat_name(table.rules, seat), *name, _cards(table, seat), bid, str(table.tricks[seat]))
     return grid
 

@@ -16,6 +16,7 @@ PAGES = (
     "README.md",
     "docs/env.md",
     "docs/evaluation.md",
+    "docs/play.md",
     "docs/training.md",
     "docs/exploitability.md",
     "docs/tournament.md",

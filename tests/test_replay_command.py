@@ -86,7 +86,7 @@ def test_a_draft_is_shown_with_its_exchange(capsys: pytest.CaptureFixture[str], 
     hidden = run(capsys, file, "--deal", "2", "--seat", "1")[1]
     assert "exchange: seat 0 gave up ? ?, drew ? ?" in hidden
     assert ["1", "kept", "kept"] in rows(hidden)
-    assert ["seat 0", "hidden", "blind nil", "0"] in rows(hidden)
+    assert ["seat 0", "hidden", "double nil", "0"] in rows(hidden)
 
 
 def test_a_seat_sees_her_own_cards(capsys: pytest.CaptureFixture[str], file: str) -> None:

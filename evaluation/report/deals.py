@@ -93,7 +93,7 @@ def _before_the_bids(record: Record, game: Game) -> tuple[list[list[Any]], list[
 def _stand(game: Game) -> dict[str, Any]:
     teams = range(2)
     return {
-        "bids": [bid_text(bid, blind) for bid, blind in zip(game.bids, game.blind, strict=True)][: game.players],
+        "bids": [bid_text(game, seat) for seat in range(game.players)],
         "tricks": game.tricks[: game.players],
         "need": [team_need(game, team) for team in teams],
         "bags": [bags_so_far(game, team) for team in teams],

@@ -38,11 +38,14 @@ def seat_name(rules: Rules, seat: int) -> str:
     return SEAT_NAMES[seat] if rules.players == 4 else f"seat {seat}"
 
 
-def bid_text(bid: int | None, blind: bool) -> str:
-    """ "-" before the bid, "nil", "blind nil" or the number."""
+def bid_text(table: Game | View, seat: int) -> str:
+    """ "-" before the bid, "nil", "blind nil" (in a draft "double nil", R28) or the number."""
+    bid = table.bids[seat]
     if bid is None:
         return "-"
-    return str(bid) if bid else "blind nil" if blind else "nil"
+    if bid == 0 and table.blind[seat]:
+        return "double nil" if table.rules.deal == "draft" else "blind nil"
+    return str(bid) if bid else "nil"
 
 
 def team_need(table: Game | View, team: int) -> int:
@@ -78,9 +81,9 @@ def _score_line(table: Game | View) -> str:
 def _seat_line(table: Game | View, seat: int) -> str:
     mark = ">" if seat == table.turn else " "
     name = seat_name(table.rules, seat) + (" (dealer)" if seat == table.dealer else "")
-    bid = bid_text(table.bids[seat], table.blind[seat])
+    bid = bid_text(table, seat)
     need = f"team needs {team_need(table, seat % 2)}" if table.bids[seat] is not None else ""
-    line = f"{mark} {name:<15} bid {bid:<9}  tricks {table.tricks[seat]:<2}  {need:<13}  "
+    line = f"{mark} {name:<15} bid {bid:<10} tricks {table.tricks[seat]:<2}  {need:<13}  "
     return (line + _hand(table, seat)).rstrip()
 
 

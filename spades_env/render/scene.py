@@ -30,7 +30,7 @@ class SeatScene:
     place: int
     name: str
     bid: str
-    """ "-" before the bid, "nil", "blind nil" or the number."""
+    """ "-" before the bid, "nil", "blind nil", "double nil" or the number."""
     tricks: int
     dealer: bool
     to_act: bool
@@ -134,7 +134,7 @@ def _seat(table: Game | View, seat: int, place: int) -> SeatScene:
         seat=seat,
         place=place,
         name=seat_name(table.rules, seat),
-        bid=bid_text(table.bids[seat], table.blind[seat]),
+        bid=bid_text(table, seat),
         tricks=table.tricks[seat],
         dealer=seat == table.dealer,
         to_act=seat == table.turn,
