@@ -252,6 +252,7 @@ def shown(env: SpadesAECEnv) -> str:
 
 @pytest.mark.parametrize("rules", PRESETS)
 def test_pettingzoo_render_test(rules: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pygame")
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     monkeypatch.setitem(SpadesAECEnv.metadata, "render_fps", 10_000)
     render_test(lambda render_mode: spades_env.env(rules, render_mode=render_mode))

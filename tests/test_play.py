@@ -492,6 +492,7 @@ RIGHT, LEFT = "\x1b[C", "\x1b[D"
         ([RIGHT, "q", "\r"], "q"),
         (["abc", "\x1b", "♠A", "\r"], "♠A"),
         (["\xe0M", "\r"], "1"),
+        (["a", "\x1b[3~", "\x1b[1;5H", "s", "\r"], "as"),  # keys that mean nothing here
     ],
 )
 def test_keys_choose_or_type(sent: list[str], answer: str) -> None:

@@ -67,8 +67,8 @@ def _answer(question: Question, text: str) -> str:
     return question.default if not text and question.default is not None else text
 
 
-_KEYS: Final = re.compile(r"\x1b[\[O][A-D]|[\x00\xe0][HKMP]|.", re.DOTALL)
-"""Keys in what a terminal sends at once: arrows (the last on Windows), or single characters."""
+_KEYS: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z~]|\x1bO[A-Z]|[\x00\xe0][A-Z]|.", re.DOTALL)
+"""Keys in what a terminal sends at once: keys without a letter (the last are those of Windows), or characters."""
 _NEXT: Final = frozenset({"\x1b[C", "\x1b[B", "\x1bOC", "\x1bOB", "\xe0M", "\xe0P", "\x00M", "\x00P", "\t"})
 _BEFORE: Final = frozenset({"\x1b[D", "\x1b[A", "\x1bOD", "\x1bOA", "\xe0K", "\xe0H", "\x00K", "\x00H"})
 _ENTER: Final = frozenset("\r\n")
@@ -132,7 +132,7 @@ class _Line:
             self._typed = self._typed[:-1]
         elif key == _ESCAPE:
             self._typed, self._marked = "", None
-        elif key.isprintable():
+        elif len(key) == 1 and key.isprintable():
             self._typed, self._marked = self._typed + key, None
 
     def _enter(self) -> None:

@@ -152,10 +152,14 @@ def _draw_middle(surface: pygame.Surface, scene: Scene) -> None:
 
 def _draw_trick(surface: pygame.Surface, scene: Scene) -> None:
     for place, card in scene.trick:
-        x, y = _SPOTS[place].trick
-        if place == scene.trick_winner:
-            put(surface, box((CARD[0] + 10, CARD[1] + 10), GOLD, 10), center=(x, y))
-        put(surface, face(card), center=(x, y))
+        _draw_trick_card(surface, card, _SPOTS[place].trick, won=place == scene.trick_winner)
+
+
+def _draw_trick_card(surface: pygame.Surface, card: int, centre: tuple[float, float], *, won: bool) -> None:
+    """A card played; with a gold edge if it took the trick."""
+    if won:
+        put(surface, box((CARD[0] + 10, CARD[1] + 10), GOLD, 10), center=centre)
+    put(surface, face(card), center=centre)
 
 
 def _draw_bids(surface: pygame.Surface, scene: Scene) -> None:
@@ -182,7 +186,7 @@ def _draw_draft(surface: pygame.Surface, scene: Scene) -> None:
 
 
 def _draw_result(surface: pygame.Surface, scene: Scene) -> None:
-    """The score of the deal as a table."""
+    """The score of the deal as a table, and below it the last trick in the order of play."""
     put(surface, box((500, 112), PANEL, 10, FAINT, 1), center=_RESULT)
     columns = (400, 462, 512, 560, 622, 670, 718)
     for row, cells in enumerate(scene.result):
@@ -190,3 +194,8 @@ def _draw_result(surface: pygame.Surface, scene: Scene) -> None:
         put(surface, text(cells[0], 18, LIGHT), midleft=(244, y))
         for x, cell in zip(columns[1:], cells[1:], strict=True):
             put(surface, text(cell, 18 if row == 0 else 20, FAINT if row == 0 else LIGHT), midright=(x, y))
+    names = {seat.place: seat.name for seat in scene.seats}
+    for k, (place, card) in enumerate(scene.trick):
+        centre = (_CENTRE[0] + 80 * (k - (len(scene.trick) - 1) / 2), 392)
+        _draw_trick_card(surface, card, centre, won=place == scene.trick_winner)
+        put(surface, text(names[place], 18, LIGHT), center=(centre[0], 449))
