@@ -206,7 +206,7 @@ def _measured(job: Job, amount: Amount, bag_price: float | None, way: Way) -> di
     begun = time.perf_counter()
     with ExitStack() as stack:
         kept = {
-            which.kind: stack.enter_context(PartStore(way.store, which))
+            which.kind: stack.enter_context(PartStore(way.store, which, desk.files()))
             for which, games in ((job, amount.deals), (matches, amount.matches))
             if way.store is not None and games
         }

@@ -118,19 +118,22 @@ def test_results_belong_to_all_that_decides_them(tmp_path: Path, monkeypatch: py
 
 
 def test_cross_play_belongs_to_the_other_agents_too() -> None:
-    assert definition(CROSS, "easy", 1.0, ["easy", "hard"]) == definition(CROSS, "easy", 1.0, ["hard"])
-    assert definition(CROSS, "easy", 1.0, ["easy", "hard"]) != definition(CROSS, "easy", 1.0, ["easy"])
+    assert definition(CROSS, "easy", 1.0, ["easy", "hard"], {}) == definition(CROSS, "easy", 1.0, ["hard"], {})
+    assert definition(CROSS, "easy", 1.0, ["easy", "hard"], {}) != definition(CROSS, "easy", 1.0, ["easy"], {})
 
 
 def test_a_policy_file_with_other_contents_is_another_agent(tmp_path: Path) -> None:
-    path = tmp_path / "p.safetensors"
+    path = tmp_path / "policy.safetensors"
     path.write_bytes(b"one")
-    before = definition(BIDS, str(path), 1.0, [])
+    running = Store(tmp_path / "kept")
+    (tmp_path / "kept").mkdir()
+    assert running.get(BIDS, str(path), 1.0, []) is None
     path.write_bytes(b"two")
-    after = definition(BIDS, str(path), 1.0, [])
-    assert before["files"] != after["files"]
-    assert definition(BIDS, str(tmp_path), 1.0, [])["files"] != {}
-    assert definition(BIDS, "normal", 1.0, [])["files"] == {}
+    running.put(BIDS, str(path), 1.0, [], {"headline": None})  # measured with the file as it was at the start
+    assert Store(tmp_path / "kept").get(BIDS, str(path), 1.0, []) is None
+    path.write_bytes(b"one")
+    assert Store(tmp_path / "kept").get(BIDS, str(path), 1.0, []) is not None
+    assert definition(BIDS, "normal", 1.0, [], {})["files"] == {}
 
 
 def test_results_of_other_source_are_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

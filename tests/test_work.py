@@ -26,7 +26,8 @@ from evaluation.ladder.store import Store
 from evaluation.play import Tally
 from evaluation.sequential import next_look
 from evaluation.work.crew import Desk, open_crew
-from evaluation.work.definition import files_of
+from evaluation.work.definition import PLAYING_SOURCES, code_hash
+from evaluation.work.files import POLICY_FILE, files_behind, files_of
 from evaluation.work.job import ALONE, DUPLICATE, Job, Played, put_together
 from evaluation.work.part import PartError, play_part
 from evaluation.work.run import MOST_GAMES, Pace, play_all, run
@@ -345,9 +346,8 @@ def test_damaged_and_foreign_files_are_refused(tmp_path: Path, name: str, change
 
 def test_parts_without_their_description_and_a_folder_in_use_are_refused(tmp_path: Path) -> None:
     evaluate("easy", "random", deals=4, store=tmp_path)
-    Desk([EASY]).agents(0)
-    with PartStore(tmp_path / "other", EASY), pytest.raises(StoreError, match="is in use by another process"):
-        PartStore(tmp_path / "other", EASY).__enter__()
+    with PartStore(tmp_path / "other", EASY, {}), pytest.raises(StoreError, match="is in use by another process"):
+        PartStore(tmp_path / "other", EASY, {}).__enter__()
     (tmp_path / "deals.json").unlink()
     with pytest.raises(StoreError, match="is missing beside its parts"):
         evaluate("easy", "random", deals=4, store=tmp_path)
@@ -400,3 +400,86 @@ def test_the_ladder_with_workers_comes_to_the_same(
     for one, two in zip(*found, strict=True):
         assert {**one, "seconds": 0, "ms_per_decision": 0} == {**two, "seconds": 0, "ms_per_decision": 0}
     assert np.count_nonzero(found[0]) == 2
+
+
+# --- The files behind agents --------------------------------------------------------------------------------
+
+
+def test_files_behind_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    for name, text in {
+        "files_bot.py": "from files_helper import X\nimport numpy\nimport agents.base",
+        "files_helper.py": "import files_deeper",
+        "files_deeper.py": "",
+        "files_pack/__init__.py": "",
+        "files_pack/one.py": "",
+        "files_pack/two.py": "",
+        "bot.js": "",
+        "run/policy.safetensors": "",
+        "run/checkpoint.safetensors": "",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+
+    def names(text: str) -> list[str]:
+        return [file.resolve().relative_to(tmp_path.resolve()).as_posix() for file in files_behind(text)]
+
+    assert names("files_bot:Bot") == ["files_bot.py", "files_deeper.py", "files_helper.py"]
+    assert names("files_pack.one:Bot") == ["files_pack/__init__.py", "files_pack/one.py", "files_pack/two.py"]
+    assert names("process[limit=2]:node bot.js --x") == ["bot.js"]
+    assert names("run") == names("run/policy.safetensors") == ["run/policy.safetensors"]
+    assert files_of(["run"])["run"] == files_of(["run/policy.safetensors"])["run/policy.safetensors"]
+    for text in ("normal", "hard:worlds=3", "cheating", "no_such_module:Bot", "sys:x"):
+        assert names(text) == [], text
+
+
+def test_the_policy_of_a_folder_is_the_one_that_plays() -> None:
+    weights = pytest.importorskip("agents.learned.weights")
+    assert weights.POLICY_FILE == POLICY_FILE
+
+
+def test_what_a_module_imports_belongs_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "deep_bot.py").write_text("from deep_helper import RandomAgent as Bot")
+    (tmp_path / "deep_helper.py").write_text("from agents.rules.uniform import RandomAgent")
+    evaluate("deep_bot:Bot", "easy", deals=4, store=tmp_path / "kept")
+    evaluate("deep_bot:Bot", "easy", deals=6, store=tmp_path / "kept")
+    (tmp_path / "deep_helper.py").write_text("from agents.rules.uniform import RandomAgent  # changed")
+    with pytest.raises(StoreError, match="agents' files have changed"):
+        evaluate("deep_bot:Bot", "easy", deals=6, store=tmp_path / "kept")
+
+
+def test_a_worker_refuses_an_agent_whose_files_have_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "late_bot.py").write_text("from agents.rules.uniform import RandomAgent as Bot")
+    job = Job(("late_bot:Bot", "easy"), CLASSIC)
+    started = Desk([job]).files()
+    assert set(started) == {"late_bot:Bot"}
+    Desk([job], started).agents(0)
+    (tmp_path / "late_bot.py").write_text("from agents.rules.easy import EasyAgent as Bot")
+    with pytest.raises(AgentError, match="'late_bot:Bot': its files have changed since the start"):
+        Desk([job], started).agents(0)
+
+
+def test_code_that_decides_games_is_in_the_hash(monkeypatch: pytest.MonkeyPatch) -> None:
+    for room, pattern in PLAYING_SOURCES:
+        assert list((ROOT / room).glob(pattern)), (room, pattern)
+    before = code_hash()
+    code_hash.cache_clear()
+    monkeypatch.setattr("evaluation.work.definition.PLAYING_SOURCES", PLAYING_SOURCES[:-1])
+    assert code_hash() != before
+    code_hash.cache_clear()
+
+
+def test_a_ladder_finds_the_result_of_a_module_before_it_is_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ladder_bot.py").write_text("from agents.rules.uniform import RandomAgent as Bot")
+    duel = ladder_from(
+        {"sections": [{"title": "x", "duels": [{"a": "ladder_bot:Bot", "b": "easy", "games": 2}]}]}, "x"
+    )[0]
+    Store(tmp_path).put(duel, {})
+    load_agent("ladder_bot:Bot")
+    assert Store(tmp_path).get(duel) is not None

@@ -11,7 +11,7 @@ from typing import Any, Final
 from evaluation.ladder.config import Duel
 from evaluation.ladder.play import Measured
 from evaluation.results import ResultsFile
-from evaluation.work.definition import files_of
+from evaluation.work.files import files_of
 from spades_env import __version__
 
 FORM: Final = "spades ladder results"
@@ -26,6 +26,8 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self._file = ResultsFile(folder / RESULTS_FILE, FORM, VERSION, FIELD)
+        # Made when first asked for, before the agents are loaded: files may change while hours are played.
+        self._definitions: dict[Duel, dict[str, Any]] = {}
 
     @property
     def path(self) -> Path:
@@ -34,11 +36,16 @@ class Store:
 
     def get(self, duel: Duel) -> Measured | None:
         """Return what the duel came to, or None where it has not been played; see `ResultsFile.get`."""
-        return self._file.get(full_definition(duel))
+        return self._file.get(self._definition(duel))
 
     def put(self, duel: Duel, measured: Measured) -> None:
         """Keep what a duel came to."""
-        self._file.put(full_definition(duel), measured)
+        self._file.put(self._definition(duel), measured)
+
+    def _definition(self, duel: Duel) -> dict[str, Any]:
+        if duel not in self._definitions:
+            self._definitions[duel] = full_definition(duel)
+        return self._definitions[duel]
 
 
 def full_definition(duel: Duel) -> dict[str, Any]:

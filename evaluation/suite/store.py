@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from evaluation.results import ResultsFile, Values
 from evaluation.suite.task import REFERENCE, SEED, Task
-from evaluation.work.definition import files_of
+from evaluation.work.files import files_of
 from spades_env import __version__
 
 FORM: Final = "spades benchmark results"
@@ -20,6 +21,8 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self._file = ResultsFile(folder / RESULTS_FILE, FORM, VERSION)
+        # Hashed when first asked for, before the agents are loaded: files may change while hours are played.
+        self._files: dict[str, str | None] = {}
 
     @property
     def path(self) -> Path:
@@ -28,15 +31,26 @@ class Store:
 
     def get(self, task: Task, agent: str, scale: float, pool: list[str]) -> Values | None:
         """Return the result of `task` with the agent of text `agent`, None where it has not been run."""
-        return self._file.get(definition(task, agent, scale, pool))
+        return self._file.get(self._definition(task, agent, scale, pool))
 
     def put(self, task: Task, agent: str, scale: float, pool: list[str], result: Values) -> None:
         """Keep a result."""
-        self._file.put(definition(task, agent, scale, pool), result)
+        self._file.put(self._definition(task, agent, scale, pool), result)
+
+    def _definition(self, task: Task, agent: str, scale: float, pool: list[str]) -> dict[str, Any]:
+        for text in (agent, *pool):
+            if text not in self._files:
+                self._files[text] = files_of([text]).get(text)
+        return definition(task, agent, scale, pool, self._files)
 
 
-def definition(task: Task, agent: str, scale: float, pool: list[str]) -> dict[str, Any]:
-    """Return everything that decides a result, as plain values; `pool`: texts of the other agents of the command."""
+def definition(
+    task: Task, agent: str, scale: float, pool: list[str], files: Mapping[str, str | None]
+) -> dict[str, Any]:
+    """Return everything that decides a result, as plain values.
+
+    `pool`: texts of the other agents of the command; `files`: a hash of the files behind each text, None without.
+    """
     others = sorted(set(pool) - {agent}) if task.uses_pool else []
     return {
         "task": task.id,
@@ -46,7 +60,7 @@ def definition(task: Task, agent: str, scale: float, pool: list[str]) -> dict[st
         "seed": SEED,
         "agent": agent,
         "pool": others,
-        "files": files_of([agent, *others]),
+        "files": {text: files[text] for text in (agent, *others) if files.get(text)},
         "reference": REFERENCE,
         "spades_env": __version__,
     }

@@ -19,7 +19,8 @@ from evaluation.tournament.contests import Contest, margins_of, pair_contests, t
 from evaluation.tournament.schedule import play_schedule
 from evaluation.tournament.strength import FloatArray
 from evaluation.work.crew import Crew, Desk, open_crew
-from evaluation.work.definition import definition_of, digest_of, files_of
+from evaluation.work.definition import definition_of, digest_of
+from evaluation.work.files import files_of
 from evaluation.work.job import put_together
 from evaluation.work.run import run
 from evaluation.work.store import PartStore
@@ -67,7 +68,7 @@ def check_agents(tournament: Tournament) -> None:
         if text.partition(":")[0] in AGENTS:
             same = agent.name  # the level and the options that are not its own
         else:
-            same = files_of([text])[text] if Path(text).exists() else text
+            same = files_of([text]).get(text, text) if Path(text).exists() else text
         if same in seen:
             raise AgentError(f"agents {seen[same]!r} and {text!r} are the same player; allowed: each once")
         seen[same] = text
@@ -114,9 +115,10 @@ class _Hall:
         Contests are asked for in order the first time.
         """
         contest = self._contests[number]
-        place = self._folder / digest_of(definition_of(contest.job))[:16]
+        files = self._crew.desk.files()
+        place = self._folder / digest_of(definition_of(contest.job, files))[:16]
         parts = []
-        with PartStore(place, contest.job) as store:
+        with PartStore(place, contest.job, files) as store:
             for part in run(self._crew, number, games, store=store):
                 parts.append(part)
                 self._show(contest, number, part.first + part.count)

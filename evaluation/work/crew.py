@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, Protocol
 
-from agents.base import Agent, OracleAgent
+from agents.base import Agent, AgentError, OracleAgent
+from evaluation.work.files import files_of
 from evaluation.work.job import AgentSpec, Job, Part, load
 from evaluation.work.part import play_part, warm_up
 from spades_env.checks import whole_number
@@ -18,8 +20,11 @@ MOST_WORKERS = 256
 class Desk:
     """Jobs in one process and their agents: each text is loaded once, each job's agents warmed up at its first part."""
 
-    def __init__(self, jobs: Sequence[Job]) -> None:
+    def __init__(self, jobs: Sequence[Job], expected: Mapping[str, str] | None = None) -> None:
+        """`expected`: what `files` of whoever ordered the work says; an agent whose files differ is refused."""
         self.jobs = tuple(jobs)
+        self._files: dict[str, str] = {}
+        self._expected = expected
         self._loaded: dict[tuple[Any, bool], Agent | OracleAgent] = {}
         self._warm: set[int] = set()
 
@@ -27,6 +32,12 @@ class Desk:
         """Return the agents of job number `job`, loaded; AgentError says why one is not available."""
         which = self.jobs[job]
         return tuple(self._agent(spec, which.oracles) for spec in which.agents)
+
+    def files(self) -> dict[str, str]:
+        """Return a hash of the files behind each agent's text that has any, as they were when it was loaded."""
+        for job in range(len(self.jobs)):
+            self.agents(job)
+        return dict(self._files)
 
     def play(self, job: int, first: int, count: int) -> Part:
         """Play a part of job number `job`."""
@@ -37,11 +48,20 @@ class Desk:
         return play_part(self.jobs[job], agents, first, count)
 
     def _agent(self, spec: AgentSpec, oracles: bool) -> Agent | OracleAgent:
-        if not isinstance(spec, str):
+        if not isinstance(spec, str | Path):
             return load(spec, oracles)
-        if (spec, oracles) not in self._loaded:
-            self._loaded[spec, oracles] = load(spec, oracles)
-        return self._loaded[spec, oracles]
+        text = str(spec)
+        if (text, oracles) not in self._loaded:
+            self._note_files(text)
+            self._loaded[text, oracles] = load(spec, oracles)
+        return self._loaded[text, oracles]
+
+    def _note_files(self, text: str) -> None:
+        """Remember what is behind an agent's text at the moment."""
+        found = files_of([text])
+        if self._expected is not None and found.get(text) != self._expected.get(text):
+            raise AgentError(f"agent {text!r}: its files have changed since the start; start again")
+        self._files |= found
 
 
 class Crew(AbstractContextManager["Crew"], Protocol):

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from agents.base import Agent, OracleAgent
+from agents.base import Agent, AgentError, OracleAgent
 from agents.registry import load_agent, load_any
 from evaluation.play import LogArray, Tally
 from spades_env.rules import Rules
@@ -109,6 +109,15 @@ def put_together(parts: Sequence[Part], rows: int) -> Played:
     columns = zip(*(part.tallies for part in parts), strict=True)
     tallies = tuple(sum(column, Tally()) for column in columns)
     return Played(np.concatenate(logs), tallies, sum(part.seconds for part in parts))
+
+
+def texts_of(job: Job) -> list[str]:
+    """Return the texts of a job's agents; AgentError for one that is an object, which no file can say."""
+    for agent in job.agents:
+        if not isinstance(agent, str | Path):
+            name = getattr(agent, "name", agent)
+            raise AgentError(f"agent {name!r} is an object; allowed where games are kept: agents given as text")
+    return [str(agent) for agent in job.agents]
 
 
 def load(spec: AgentSpec, oracles: bool) -> Agent | OracleAgent:

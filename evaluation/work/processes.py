@@ -27,7 +27,7 @@ class ProcessCrew(Crew):
         self.desk = desk
         self.workers = workers
         self._context = _Context()
-        self._pool = ProcessPoolExecutor(workers, self._context, _begin, (jobs,))
+        self._pool = ProcessPoolExecutor(workers, self._context, _begin, (jobs, desk.files()))
 
     def __exit__(self, *_: object) -> None:
         """End the workers at once: what is not collected by now is not wanted."""
@@ -71,12 +71,12 @@ def _picklable(job: Job) -> bytes:
     return pickle.dumps(job)
 
 
-def _begin(jobs: tuple[bytes, ...]) -> None:
+def _begin(jobs: tuple[bytes, ...], files: dict[str, str]) -> None:
     """Make this process a worker: it leaves Ctrl-C to its parent, and ends when that is gone."""
     global _desk
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _desk = Desk([pickle.loads(job) for job in jobs])  # our own bytes, from our own parent
+    _desk = Desk([pickle.loads(job) for job in jobs], files)  # our own bytes, from our own parent
 
 
 def _end_with_parent() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -47,10 +48,11 @@ class PartStore:
         kept: the parts that were there when it was opened; all files have been checked.
     """
 
-    def __init__(self, folder: Path, job: Job) -> None:
+    def __init__(self, folder: Path, job: Job, files: Mapping[str, str]) -> None:
+        """`files`: of the desk that plays, see `Desk.files`."""
         folder.mkdir(parents=True, exist_ok=True)
         self._folder, self._job = folder, job
-        self._definition = definition_of(job)
+        self._definition = definition_of(job, files)
         self._digest = digest_of(self._definition)
         self._lock = FileLock(folder / f"{job.kind}.lock")
         self.kept: tuple[Kept, ...] = ()
