@@ -48,7 +48,7 @@ from the tasks themselves.
 
 Each finished task is kept in DIR/results.json (`--out`, default `benchmark`) at once. The same command goes on
 after an interruption and only shows what is finished; more agents or the other suite add to it. A result belongs to
-the task and its version, the agent's text and the contents of its policy files, scale, and the version of
+the task and its version, the agent's text and the files behind it (docs/evaluation.md), scale, and the version of
 spades_env; `cross_play` to the other agents of the command as well. DIR/benchmark.md has the table, further
 figures, times and definitions.
 
