@@ -39,6 +39,11 @@ class Desk:
             self.agents(job)
         return dict(self._files)
 
+    def expected(self) -> dict[str, str]:
+        """Return what workers must find behind the texts of all jobs, also of agents that are not loaded here."""
+        texts = {str(spec) for job in self.jobs for spec in job.agents if isinstance(spec, str | Path)}
+        return files_of(texts) | self._files
+
     def play(self, job: int, first: int, count: int) -> Part:
         """Play a part of job number `job`."""
         agents = self.agents(job)

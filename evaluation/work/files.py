@@ -63,7 +63,7 @@ def _module_files(module: str) -> list[Path]:
         spec = importlib.util.find_spec(top)
     except (ImportError, ValueError):  # no such module, or one made by hand
         spec = None
-    if spec is None or spec.origin is None:
+    if spec is None or spec.origin is None or not spec.has_location:
         return _beside(Path.cwd(), top)
     origin = Path(spec.origin)
     if spec.submodule_search_locations:

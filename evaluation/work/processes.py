@@ -27,7 +27,7 @@ class ProcessCrew(Crew):
         self.desk = desk
         self.workers = workers
         self._context = _Context()
-        self._pool = ProcessPoolExecutor(workers, self._context, _begin, (jobs, desk.files()))
+        self._pool = ProcessPoolExecutor(workers, self._context, _begin, (jobs, desk.expected()))
 
     def __exit__(self, *_: object) -> None:
         """End the workers at once: what is not collected by now is not wanted."""
