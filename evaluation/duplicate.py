@@ -34,6 +34,7 @@ from spades_env.rules import Rules, as_rules
 
 MAX_DEALS: Final = MAX_GAMES
 MOST_PLAYOUTS: Final = 10_000
+MOST_BAG_PRICE: Final = 10_000
 DEFAULT_DEALS: Final = 4000
 
 Watch = Callable[[Interval], None]
@@ -176,6 +177,14 @@ def check_seed(seed: int) -> int:
     return whole_number("seed", seed, 0, 2**63 - 1)
 
 
+def check_bag_price(price: float) -> float:
+    """Return the points of a bag; ValueError, naming it, for what is none or out of all proportion."""
+    number = finite_number("bag_price", price)
+    if abs(number) > MOST_BAG_PRICE:
+        raise ValueError(f"bag_price is {price!r}; allowed: {-MOST_BAG_PRICE:,}..{MOST_BAG_PRICE:,} points")
+    return number
+
+
 def pair_job(agents: Sequence[AgentSpec], rules: Rules, seed: int, oracles: bool = False) -> Job:
     """Return the single deals of two agents."""
     return Job(tuple(agents), rules, DUPLICATE, seed=check_seed(seed), oracles=oracles)
@@ -197,7 +206,7 @@ def _path(store: str | Path | None) -> Path | None:
 
 def _measured(job: Job, amount: Amount, bag_price: float | None, way: Way) -> dict[str, Any]:
     """Play the deals of `job` and its matches; what an Evaluation is made of."""
-    price = default_bag_price(job.rules) if bag_price is None else finite_number("bag_price", bag_price)
+    price = default_bag_price(job.rules) if bag_price is None else check_bag_price(bag_price)
     matches = Job(job.agents, job.rules, job.rows, "matches", job.seed, oracles=job.oracles)
     job = dataclasses.replace(job, playouts=amount.playouts, bag_price=price if amount.playouts else 0.0)
     desk = Desk((job, matches))
@@ -231,13 +240,19 @@ def _measured(job: Job, amount: Amount, bag_price: float | None, way: Way) -> di
         "playouts": amount.playouts,
         "controls": controls_of(played.log, job.rows, len(job.agents)),
         "deal_seconds": played.seconds,
+        "alike": _alike(job),
     }
+
+
+def _alike(job: Job) -> bool:
+    """Tell whether one agent, the same text or object, sits on all seats."""
+    return len(set(shares_of(job.agents))) == 1
 
 
 def _play_deals(crew: Crew, amount: Amount, price: float, way: Way, store: PartStore | None) -> tuple[Played, Stopped]:
     """Play the single deals, to the number asked for or until their interval is narrow enough."""
     job = crew.desk.jobs[0]
-    rows = len(job.rows)
+    rows, alike = len(job.rows), _alike(job)
     parts, margins = [], np.zeros(0)
     controls = np.zeros((0, len(job.agents)))
     stopped: Stopped | None = "deals"
@@ -250,9 +265,9 @@ def _play_deals(crew: Crew, amount: Amount, price: float, way: Way, store: PartS
         total = amount.deals
         if amount.half_width is not None:
             at_look = finished in (amount.deals, next_look(finished - 1))
-            stopped = verdict(values, amount.half_width, amount.deals) if at_look else None
+            stopped = verdict(values, amount.half_width, amount.deals, alike) if at_look else None
             known = stopped is None and finished > 1
-            total = expected_deals(values, amount.half_width, amount.deals) if known else finished
+            total = expected_deals(values, amount.half_width, amount.deals, alike) if known else finished
         if way.progress is not None:
             way.progress("deals", finished, total)
         if way.watch is not None and finished > 1:

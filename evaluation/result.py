@@ -37,6 +37,7 @@ class Evaluation:
         half_width_asked, stopped: the half-width asked for, if any, and why the deals ended where they did.
         playouts, controls: for each choice whose luck was measured, 0 for none; and that luck, float64 (deals, agents).
         deal_seconds: of work on the deals, by all workers.
+        alike: an agent against itself, so that every margin is 0 by construction.
     """
 
     agents: tuple[str, ...]
@@ -56,6 +57,7 @@ class Evaluation:
     playouts: int = 0
     controls: npt.NDArray[np.float64] | None = None
     deal_seconds: float = 0.0
+    alike: bool = False
 
     @property
     def margin(self) -> Interval:
@@ -84,11 +86,12 @@ class Evaluation:
     def _as_stopped(self, values: npt.NDArray[np.float64]) -> Interval:
         """Interval of the mean of `values`, float64 (deals,).
 
-        Stopped at a half-width, it is the mean and the half-width asked for, which covers the truth as often as
-        promised; the narrower one that the deals played since the stop would allow does not quite.
+        Where a half-width was asked for, it is never narrower than that: so it covers the truth as often as promised,
+        which the narrower one that the deals since the stop would allow does not quite; and deals that all came out
+        alike do not show that others would, except of an agent against itself.
         """
         found = mean_interval(values)
-        if self.half_width_asked is None or self.stopped != "half_width" or found.low == found.high:
+        if self.half_width_asked is None or (self.alike and not values.any()):
             return found
         half = max(self.half_width_asked, found.high - found.mean)
         return Interval(found.mean, found.mean - half, found.mean + half)

@@ -15,6 +15,7 @@ from evaluation.duplicate import (
     DEFAULT_DEALS,
     Amount,
     Way,
+    check_bag_price,
     check_seed,
     evaluate,
     evaluate_line_up,
@@ -37,7 +38,7 @@ from spades_cli.output import (
     write_json,
 )
 from spades_cli.progress import progress_bar
-from spades_env.checks import finite_number, whole_number
+from spades_env.checks import whole_number
 from spades_env.files import write_atomically
 from spades_env.rules import Rules, as_rules
 
@@ -161,7 +162,7 @@ def _check(seed: int, bag_price: float | None, numbers: dict[str, Any]) -> None:
     """Refuse numbers out of range before anything is compiled."""
     check_seed(seed)
     if bag_price is not None:
-        finite_number("bag_price", bag_price)
+        check_bag_price(bag_price)
     Amount.of(*(numbers[name] for name in ("deals", "half_width", "max_deals", "matches", "luck_playouts")))
     Way(numbers["batch_size"], numbers["workers"])
 

@@ -16,7 +16,7 @@ from agents.registry import AGENTS, load_agent
 from evaluation.play import LogArray, Tally
 from evaluation.tournament.config import Tournament
 from evaluation.tournament.contests import Contest, margins_of, pair_contests, team_contests
-from evaluation.tournament.schedule import play_schedule
+from evaluation.tournament.schedule import SWINGS, play_schedule
 from evaluation.tournament.strength import FloatArray
 from evaluation.work.crew import Crew, Desk, open_crew
 from evaluation.work.definition import definition_of, digest_of
@@ -87,7 +87,8 @@ def run_tournament(
             found = hall.play(p, games).margins
             return found if pairs[p].agents[0] == plans[p].a else -found
 
-        _, stopped = play_schedule(plans, len(tournament.entrants), tournament.games, tournament.indifference, margins)
+        agents, swing = len(tournament.entrants), SWINGS[tournament.kind]
+        _, stopped = play_schedule(plans, agents, tournament.games, tournament.indifference, margins, swing)
         for t, contest in enumerate(teams, len(pairs)):
             hall.play(t, contest.games)
     return Outcome(tournament, hall.played[: len(pairs)], hall.played[len(pairs) :], stopped)

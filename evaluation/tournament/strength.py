@@ -100,12 +100,14 @@ def covariance(games: Games) -> FloatArray:
     """Return the covariance of the strengths, float64 (agents, agents), deals being independent.
 
     The sandwich of least squares with the residuals summed deal by deal (Liang and Zeger 1986): what the
-    bootstrap finds, in closed form, for the schedule to ask often.
+    bootstrap finds, in closed form, for the schedule to ask often. Residuals of a contest of n games are as much too
+    small as a standard deviation about the mean is, hence the n / (n - 1).
     """
     agents = games.design.shape[1]
     counts = np.bincount(games.contest, minlength=games.design.shape[0]).astype(np.float64)
     bread = _inverse((games.design.T * counts) @ games.design)
     residual = games.margin - (games.design @ strengths(games))[games.contest]
+    residual *= np.sqrt(counts / np.maximum(counts - 1.0, 1.0))[games.contest]
     pull = games.design @ bread
     sums = [np.bincount(games.deal, residual * pull[games.contest, k]) for k in range(agents)]
     influence: FloatArray = np.stack(sums, axis=1, dtype=np.float64)

@@ -14,7 +14,7 @@ from evaluation.statistics import deal_statistics
 from evaluation.tournament.config import Tournament
 from evaluation.tournament.rating import Rating, rate
 from evaluation.tournament.run import Outcome
-from evaluation.tournament.schedule import Neighbours, ranking, ranking_doubts
+from evaluation.tournament.schedule import SWINGS, Neighbours, ranking, ranking_doubts
 from evaluation.tournament.strength import (
     FloatArray,
     Games,
@@ -36,7 +36,8 @@ def found_by(outcome: Outcome) -> Found:
     margins = _margins(outcome, raw=False)
     strength = strengths(_games(outcome, margins))
     order = ranking(strength)
-    doubts = ranking_doubts(tournament.pairs(), len(tournament.entrants), margins, tournament.indifference)
+    plans, swing = tournament.pairs(), SWINGS[tournament.kind]
+    doubts = ranking_doubts(plans, len(tournament.entrants), margins, tournament.indifference, swing)
     agents = _agents(outcome, margins)
     return {
         "kind": tournament.kind,
