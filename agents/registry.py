@@ -155,8 +155,8 @@ def _import_agent(text: str, module: str, attribute: str) -> Agent:
         sys.path.append(os.getcwd())
     try:
         found: Any = importlib.import_module(module)
-    except (ImportError, TypeError) as error:
-        raise AgentError(f"agent {text!r}: cannot import module {module!r}: {error}") from error
+    except (Exception, SystemExit) as error:  # somebody else's code may raise anything, or mean to end the program
+        raise AgentError(f"agent {text!r}: cannot import module {module!r}: {_told(error)}") from error
     for part in attribute.split("."):
         if not hasattr(found, part):
             raise AgentError(f"agent {text!r}: module {module!r} has no {attribute!r}")
@@ -164,9 +164,17 @@ def _import_agent(text: str, module: str, attribute: str) -> Agent:
     if isinstance(found, type) or (callable(found) and not hasattr(found, "act")):
         try:
             found = found()
-        except Exception as error:  # somebody else's code may raise anything
-            raise AgentError(f"agent {text!r}: calling {attribute!r} without arguments failed: {error}") from error
+        except (Exception, SystemExit) as error:
+            raise AgentError(
+                f"agent {text!r}: calling {attribute!r} without arguments failed: {_told(error)}"
+            ) from error
     return _checked(found, f"{text!r}")
+
+
+def _told(error: BaseException) -> str:
+    """Return an error of somebody else's code on one line; its kind, where that says more than the message."""
+    message = " ".join(str(error).split())
+    return message if isinstance(error, ImportError) and message else f"{type(error).__name__}: {message}".rstrip(": ")
 
 
 def _checked(found: Any, what: str) -> Agent:

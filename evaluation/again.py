@@ -82,18 +82,25 @@ def _of_evaluation(data: Values) -> Iterator[Item]:
     One that went on until its half-width stops where it did, if it may not go on for longer.
     """
     agents = data.get("line_up") or data["agents"].values()
-    names = ("margin", "margin_raw", "match_win_rate", "illegal_actions")
-    told = {**{name: data[name] for name in names}, "bid_histogram": _histograms(data["stats"])}
+    control = data.get("control")
 
     def play() -> Figures:
         asked = {name: data[name] for name in ("matches", "seed", "bag_price")}
+        asked["luck_playouts"] = control["playouts"] if control else 0
         asked["half_width"] = data.get("half_width_asked")
         asked["deals" if asked["half_width"] is None else "max_deals"] = data["deals"]
         play_them = evaluate_line_up if data.get("line_up") else _evaluate_two
-        found = play_them(list(agents), Rules(**data["rules"]), **asked).to_dict()
-        return {**{name: found[name] for name in names}, "bid_histogram": _histograms(found["stats"])}
+        return _of_both(play_them(list(agents), Rules.from_dict(data["rules"]), **asked).to_dict())
 
-    yield Item(" v ".join(agents), data["seconds"], told, play)
+    yield Item(" v ".join(agents), data["seconds"], _of_both(data), play)
+
+
+def _of_both(data: Values) -> Figures:
+    """Return what of an evaluation is compared; with luck measured, the margin without it, too."""
+    figures = {name: data[name] for name in ("margin", "margin_raw", "match_win_rate", "illegal_actions")}
+    if data.get("control"):
+        figures["control.margin"] = data["control"]["margin"]
+    return {**figures, "bid_histogram": _histograms(data["stats"])}
 
 
 def _evaluate_two(agents: Sequence[str], rules: Rules, **asked: Any) -> Evaluation:
@@ -119,7 +126,7 @@ def _of_ladder(data: Values) -> Iterator[Item]:
 
 
 def _play_duel(duel: Values) -> Figures:
-    rules = Rules(**duel["rules"])
+    rules = Rules.from_dict(duel["rules"])
     if duel["kind"] == "endings":
         low, high = duel["scores"]
         endings = play_endings(duel["a"], duel["b"], rules, starts=duel["games"], scores=(low, high), seed=duel["seed"])
@@ -146,7 +153,7 @@ def _of_tournament(data: Values) -> Iterator[Item]:
 
 def _play_pair(data: Values, a: str, b: str, games: int) -> Figures:
     """Return the margin of a pair; of matches the share won less the share lost."""
-    rules = Rules(**data["rules"])
+    rules = Rules.from_dict(data["rules"])
     if data["kind"] == "deals":
         return {"margin": evaluate(a, b, rules, deals=games, seed=data["seed"]).margin.to_dict()}
     won = evaluate(a, b, rules, deals=2, matches=games, seed=data["seed"]).match_win_rate

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agents.registry import ORACLES
+from evaluation.fields import rules_text
 from evaluation.report.benchmark import benchmark_table
 from evaluation.report.build import command_of, places_of
 from evaluation.report.duels import names_of
@@ -20,6 +21,8 @@ from evaluation.report.markdown import code_text, table_text
 from evaluation.report.read import Source, read_sources
 from evaluation.report.tournament import rating_text, unit_of
 from evaluation.text import NOTHING, POINTS, Values, interval_text, milliseconds, unique
+from spades_env.engine.batch import default_bag_price
+from spades_env.rules import PRESETS, Rules, RulesError
 
 FOLDER: Final = Path("docs/leaderboard")
 PAGE: Final = Path("docs/leaderboard.md")
@@ -39,8 +42,9 @@ RANKED: Final = """\
 Agents that choose from views (`agents.base.Agent`): they know what a seat may know, nothing else. Agents that see all
 hands (`agents.base.OracleAgent`, as `cheating`) are ceilings, not players; a file with one of ours in it is refused,
 and none can be played again with `--check`. Illegal actions are counted and replaced; an agent with any is not ranked
-until it has none. A time per decision is what it took on the machine that stands with the file, so it compares agents
-within a file. Strengths of different files are on different scales; the margin against `normal` is not.
+until it has none. Files in which a bag has another price than the rules' own are refused. A time per decision is what
+it took on the machine that stands with the file, so it compares agents within a file. Strengths of different files are
+on different scales; the margin against `normal` is not.
 
 ## How to enter an agent
 
@@ -121,6 +125,40 @@ def _check(source: Source) -> None:
     oracles = [text for text in agents_in(source) if text.partition(":")[0] in ORACLES]
     if oracles:
         raise LeaderboardError(f"{source.name} has the agent {oracles[0]!r}, which sees all hands; allowed: agents")
+    for rules, price in _prices(source):
+        if price != default_bag_price(rules):
+            raise LeaderboardError(
+                f"{source.name} has bag_price {price!r}; allowed: {default_bag_price(rules):g}, the rules' own, "
+                "without which margins cannot be compared"
+            )
+
+
+def _prices(source: Source) -> Iterator[tuple[Rules, Any]]:
+    """Yield rules and the points of a bag of every result on single deals."""
+    if source.kind in (EVALUATION, TOURNAMENT) and source.data.get("bag_price") is not None:
+        yield _rules(source, source.data["rules"]), source.data["bag_price"]
+    for duel in source.data["duels"] if source.kind == LADDER else ():
+        measured = duel["measured"]
+        if measured is not None and measured.get("bag_price") is not None:
+            yield _rules(source, duel["rules"]), measured["bag_price"]
+
+
+def _rules(source: Source, fields: Values) -> Rules:
+    try:
+        return Rules.from_dict(fields)
+    except RulesError as error:
+        raise LeaderboardError(f"{source.name}: {error}") from None
+
+
+def _rules_name(rules: Rules) -> str:
+    """Return a preset's name, or the preset nearest to the rules and every field that differs from it."""
+    values = rules.to_dict()
+    changes = {
+        preset: {name: values[name] for name, value in Rules.preset(preset).to_dict().items() if values[name] != value}
+        for preset in PRESETS
+    }
+    nearest = min(changes, key=lambda preset: len(changes[preset]))
+    return rules_text({"preset": nearest, **changes[nearest]})
 
 
 def _ranking(source: Source) -> Iterator[str]:
@@ -193,10 +231,12 @@ def _lines(source: Source) -> Iterator[Line]:
     """Yield the agents that a ladder or an evaluation sets against the reference on single deals."""
     if source.kind == EVALUATION and not source.data.get("line_up"):
         a, b = names_of(source.data)
-        yield from _line(source, a, b, source.data["preset"] or "own rules", source.data["deals"], source.data)
+        rules = _rules_name(_rules(source, source.data["rules"]))
+        yield from _line(source, a, b, rules, source.data["deals"], source.data)
     for duel in source.data["duels"] if source.kind == LADDER else ():
         if duel["kind"] == "deals" and duel["b"] and duel["measured"]:
-            yield from _line(source, duel["a"], duel["b"], duel["rules_text"], duel["games"], duel["measured"])
+            rules = _rules_name(_rules(source, duel["rules"]))
+            yield from _line(source, duel["a"], duel["b"], rules, duel["games"], duel["measured"])
 
 
 def _line(source: Source, a: str, b: str, rules: str, deals: int, measured: Values) -> Iterator[Line]:

@@ -54,16 +54,15 @@ def least_deals(half_width: float) -> int:
     return math.ceil(min(UNSEEN * SWING / half_width, 2.0**62))
 
 
-def verdict(
-    margins: npt.NDArray[np.float64], half_width: float, max_deals: int, alike: bool = False
-) -> Stopped | None:
+def verdict(margins: npt.NDArray[np.float64], half_width: float, max_deals: int, alike: bool = False) -> Stopped | None:
     """Say whether to stop after `margins`, float64 (n,), n being a look or `max_deals`; None: go on.
 
     `alike`: an agent against itself, whose margins are 0 by construction, so that there is nothing to wait for.
 
-    Stopped is one look after 1.96 s / sqrt(n) <= half_width was first found with `least_deals` played. To stop at once would favour moments at
-    which s happens to be small, and so cover the truth too rarely; some more observations make up for it (Simons,
-    "On the cost of not knowing the variance when making a fixed-width confidence interval for the mean", 1968).
+    Stopped is one look after 1.96 s / sqrt(n) <= half_width was first found with `least_deals` played. To stop at once
+    would favour moments at which s happens to be small, and so cover the truth too rarely; some more observations make
+    up for it (Simons, "On the cost of not knowing the variance when making a fixed-width confidence interval for the
+    mean", 1968).
     """
     n = margins.shape[0]
     least = 0 if alike else least_deals(half_width)
@@ -79,9 +78,7 @@ def verdict(
     return None
 
 
-def expected_deals(
-    margins: npt.NDArray[np.float64], half_width: float, max_deals: int, alike: bool = False
-) -> int:
+def expected_deals(margins: npt.NDArray[np.float64], half_width: float, max_deals: int, alike: bool = False) -> int:
     """Return about how many deals it will take, judging by those played, float64 (n,), n >= 2; for time left."""
     n = margins.shape[0]
     needed = max(n * (half_width_of(margins) / half_width) ** 2, 0 if alike else least_deals(half_width))

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from spades_cli.output import json_option, write_json
+from spades_cli.ranges import FiniteRange
 
 # Those of benchmarks.report, written again so that --help need not import what is measured.
 GROUPS = ("playout", "batch", "aec", "import", "compile")
@@ -21,7 +22,7 @@ GROUPS = ("playout", "batch", "aec", "import", "compile")
 @click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Rounds; the median counts.")
 @click.option(
     "--seconds",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     default=1.0,
     show_default=True,
     help="Length of each measurement.",

@@ -20,6 +20,7 @@ from evaluation.suite.task import Task, batch_size_for, run_task, seconds_per_de
 from evaluation.suite.tasks import SUITES, choose_tasks
 from spades_cli.output import INTERRUPTED, announce_compilation, command_line, json_option, write_json
 from spades_cli.progress import progress_bar
+from spades_cli.ranges import FiniteRange
 from spades_env.files import write_atomically
 
 DEFAULT_OUT, DEFAULT_SUITE = "benchmark", "core"
@@ -32,7 +33,7 @@ PAGE_FILE, JSON_FILE = "benchmark.md", "benchmark.json"
 @click.option("--only", metavar="PATTERN", help="Only tasks whose id has a match of this regular expression.")
 @click.option(
     "--scale",
-    type=click.FloatRange(min=0, min_open=True, max=1000),
+    type=FiniteRange(min=0, min_open=True, max=1000),
     default=1.0,
     show_default=True,
     help="Play this many times as many games of each task: a quick look, not comparable with results at 1.",

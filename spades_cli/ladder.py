@@ -20,6 +20,7 @@ from evaluation.machine import machine, versions
 from evaluation.work.crew import MOST_WORKERS, Crew, Desk, open_crew
 from spades_cli.output import INTERRUPTED, announce_compilation, command_line, json_option, write_json
 from spades_cli.progress import progress_bar
+from spades_cli.ranges import FiniteRange
 from spades_env.checks import whole_number
 from spades_env.files import write_atomically
 
@@ -38,7 +39,7 @@ PAGE_FILE, JSON_FILE = "ladder.md", "ladder.json"
 @click.option("--only", metavar="PATTERN", help="Only duels whose line has a match of this regular expression.")
 @click.option(
     "--scale",
-    type=click.FloatRange(min=0, min_open=True, max=1000),
+    type=FiniteRange(min=0, min_open=True, max=1000),
     default=1.0,
     show_default=True,
     help="Play this many times as many games of each duel.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,12 @@ from evaluation.leaderboard import FOLDER, PAGE, LeaderboardError, leaderboard, 
 from evaluation.report.build import places_of
 from evaluation.report.forms import BENCHMARK
 from evaluation.report.read import Source, read_sources
+from evaluation.results import Values
+from evaluation.suite.tasks import TASKS
 from evaluation.work.definition import code_hash
 from spades_cli.output import announce_compilation, check_path
 from spades_cli.progress import progress_bar
+from spades_cli.ranges import FiniteRange
 from spades_env.files import write_atomically
 
 DEFAULT_SECONDS = 60.0
@@ -30,7 +34,7 @@ COMPARED = ("headline", "n", "figures", "illegal_actions")
 @click.option("--check", "checked", metavar="FILE", help="Play a part of FILE again and compare the figures exactly.")
 @click.option(
     "--seconds",
-    type=click.FloatRange(min=0, max=1e9),
+    type=FiniteRange(min=0, max=1e9),
     default=DEFAULT_SECONDS,
     show_default=True,
     help="With --check: about how long, by the times in the file; the quickest parts, one at least.",
@@ -48,10 +52,10 @@ def command(results: str, out: str, checked: str | None, seconds: float) -> int:
     """
     if checked is not None:
         return _check(checked, seconds)
-    check_path(out)
     folder = Path(results)
     if not folder.is_dir():
         raise LeaderboardError(f"results is {results!r}; allowed: a folder of result files")
+    check_path(out)
     paths = result_files(folder)
     write_atomically(out, leaderboard(paths))
     click.echo(f"{out}: {len(paths)} results", err=True)
@@ -89,25 +93,38 @@ def _play(items: list[Item]) -> list[Difference]:
 
 
 def _tasks_of(source: Source) -> list[Item]:
-    """Return the tasks of a benchmark, each played by the command that made them."""
-    data, items = source.data, []
-    for result in data["results"]:
-        words = ["--suite", data["suite"], "--only", f"^{result['task']}$", "--scale", f"{data['scale']:g}"]
-        told = {name: result.get(name) for name in COMPARED}
+    """Return the tasks of a benchmark, each played by the command that made them.
 
-        def play(agent: str = result["agent"], words: list[str] = words) -> dict[str, Any]:
-            return _run_benchmark([*words, agent])
+    A task in which the agents of a command play with each other is one part for all of them.
+    """
+    data, results = source.data, source.data["results"]
+    mixed = {task.id for task in TASKS if task.uses_pool}
+    parts = [[result] for result in results if result["task"] not in mixed]
+    parts += [[result for result in results if result["task"] == task] for task in sorted(mixed)]
+    return [_item(data, part) for part in parts if part]
 
-        items.append(Item(f"{result['task']}, {result['agent']}", result["seconds"], told, play))
-    return items
+
+def _item(data: Values, results: list[Values]) -> Item:
+    """Return the results of one task, which one command comes to, as a part to be played again."""
+    task, agents = results[0]["task"], [result["agent"] for result in results]
+    words = ["--suite", data["suite"], "--only", f"^{task}$", "--scale", repr(data["scale"]), "--", *agents]
+    seconds = sum(result["seconds"] for result in results)
+    return Item(f"{task}, {', '.join(agents)}", seconds, _compared(results), partial(_run_benchmark, words))
+
+
+def _compared(results: list[Values]) -> dict[str, Any]:
+    """Return what is compared; of several agents, with her name at each figure."""
+    alone = len(results) == 1
+    return {
+        name if alone else f"{name} of {result['agent']}": result.get(name) for result in results for name in COMPARED
+    }
 
 
 def _run_benchmark(words: list[str]) -> dict[str, Any]:
-    """Return the only result of `spades benchmark` with these words."""
+    """Return what `spades benchmark` with these words comes to."""
     from spades_cli.main import cli
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "again.json"
         cli.main(args=["benchmark", "--out", folder, "--json", str(path), *words], standalone_mode=False)
-        result = json.loads(path.read_bytes())["results"][0]
-    return {name: result.get(name) for name in COMPARED}
+        return _compared(json.loads(path.read_bytes())["results"])

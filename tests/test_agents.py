@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -450,5 +451,35 @@ def test_an_agent_in_the_current_folder_is_found(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(sys, "path", list(sys.path))
     assert load_agent("agent_of_mine:Mine").name == "mine"
     (tmp_path / "broken_factory.py").write_text("def make():\n    raise RuntimeError('no luck')\n")
-    with pytest.raises(AgentError, match="calling 'make' without arguments failed: no luck"):
+    with pytest.raises(AgentError, match="calling 'make' without arguments failed: RuntimeError: no luck"):
         load_agent("broken_factory:make")
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("def f(:\n", "SyntaxError: invalid syntax (odd_module.py, line 1)"),
+        ("1 / 0\n", "ZeroDivisionError: division by zero"),
+        ("raise RuntimeError('one\\ntwo')\n", "RuntimeError: one two"),
+        ("import sys\nsys.exit(3)\n", "SystemExit: 3"),
+        ("import no_such_module_at_all\n", "No module named 'no_such_module_at_all'"),
+    ],
+)
+def test_a_module_that_cannot_be_imported_is_one_line(
+    source: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "odd_module.py").write_text(source, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    importlib.invalidate_caches()
+    with pytest.raises(AgentError) as caught:
+        load_agent("odd_module:f")
+    assert str(caught.value) == f"agent 'odd_module:f': cannot import module 'odd_module': {said}"
+
+
+def test_a_factory_that_ends_the_program_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "leaving.py").write_text("def make():\n    raise SystemExit(0)\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    with pytest.raises(AgentError, match="calling 'make' without arguments failed: SystemExit: 0"):
+        load_agent("leaving:make")

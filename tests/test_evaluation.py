@@ -203,6 +203,7 @@ def test_answers_that_are_no_integers_one_a_view_are_refused(answer: Any) -> Non
         ({"seed": -1}, "seed is -1; allowed: an int 0"),
         ({"batch_size": 0}, "batch_size is 0; allowed: an int 1"),
         ({"bag_price": math.nan}, "bag_price is nan; allowed: a finite number"),
+        ({"bag_price": -10_001}, "bag_price is -10001; allowed: -10,000..10,000 points"),
     ],
 )
 def test_numbers_out_of_range_are_refused_by_name(options: dict[str, Any], message: str) -> None:

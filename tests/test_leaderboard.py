@@ -71,6 +71,36 @@ def test_ladders_and_evaluations_are_set_against_normal(tmp_path: Path) -> None:
     assert rows[1][4:7] == ["0.00060", "1.2.3", "c0de00000001"]
 
 
+def test_another_price_of_bags_is_refused(tmp_path: Path) -> None:
+    files = [evaluation(bag_price=-1.0), tournament() | {"bag_price": 0.0}, ladder()]
+    files[2]["duels"][0]["measured"]["bag_price"] = -10.0
+    for data, price in zip(files, ("-1.0", "0.0", "-10.0"), strict=True):
+        with pytest.raises(LeaderboardError, match=rf"f\.json has bag_price {price}; allowed: -9, the rules' own"):
+            leaderboard([write(tmp_path / "f.json", data)])
+    rules = Rules(bag_points=-1, bag_penalty=50, bag_limit=5)
+    leaderboard([write(tmp_path / "f.json", evaluation(bag_price=-11.0, rules=rules.to_dict(), preset=None))])
+
+
+def test_rules_of_one_s_own_are_told_apart(tmp_path: Path) -> None:
+    """Also a ladder's, whatever its file called them."""
+    short, long = Rules.preset("table", target=200), Rules.preset("classic", target=600)
+    named = ladder()
+    named["duels"][0] |= {"rules": short.to_dict(), "rules_text": "mine.yaml"}
+    files = [
+        write(tmp_path / "a.json", evaluation("hard", "normal", 30.0, rules=short.to_dict(), preset=None)),
+        write(tmp_path / "b.json", evaluation("hard", "normal", 40.0, rules=long.to_dict(), preset=None)),
+        write(tmp_path / "l.json", named),
+    ]
+    rows = rows_of(leaderboard(files), "Against `normal`")
+    assert [(row[0], row[1]) for row in rows] == [
+        ("`hard`", "classic, target=600"),
+        ("`hard`", "table, target=200"),
+        ("`easy`", "table, target=200"),
+    ]
+    with pytest.raises(LeaderboardError, match=r"x\.json: unknown rule field 'targte'"):
+        leaderboard([write(tmp_path / "x.json", evaluation(rules={"targte": 5}, preset=None))])
+
+
 def test_benchmarks_at_full_scale_have_their_table(tmp_path: Path) -> None:
     rows = rows_of(leaderboard([write(tmp_path / "b.json", benchmark())]), "Benchmark")
     assert rows[0][0] == "cross_play v2"
@@ -130,6 +160,15 @@ def test_an_evaluation_comes_out_the_same_again(tmp_path: Path) -> None:
     (item,) = found_items(tmp_path / "e.json", data)
     (difference,) = differences(item, item.play())
     assert (difference.label, difference.name) == ("easy v random", "margin")
+
+
+def test_luck_is_measured_again(tmp_path: Path) -> None:
+    data = evaluate("easy", "random", deals=8, seed=9, luck_playouts=2).to_dict()
+    (item,) = found_items(tmp_path / "e.json", data)
+    assert differences(item, item.play()) == []
+    data["control"]["margin"]["mean"] += 1e-9
+    (item,) = found_items(tmp_path / "e.json", data)
+    assert [difference.name for difference in differences(item, item.play())] == ["control.margin"]
 
 
 def test_line_ups_and_what_stopped_by_itself_come_out_the_same_again(tmp_path: Path) -> None:
@@ -215,14 +254,17 @@ def test_the_command_writes_the_page_and_checks_a_ladder(
     assert "source of rules and agents: another, " in said
 
 
-def test_bad_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)  # no docs here: the folder that was asked for is named, not the page's
     assert main(["leaderboard", "--results", str(tmp_path / "gone")]) == 2
     write(tmp_path / "run" / "results.json", training())
     assert main(["leaderboard", "--check", str(tmp_path / "run")]) == 2
     assert main(["leaderboard", "--check", str(tmp_path / "gone.json")]) == 1
     errors = capsys.readouterr().err.splitlines()
     assert len(errors) == 3
-    assert "allowed: a folder of result files" in errors[0]
+    assert f"results is {str(tmp_path / 'gone')!r}; allowed: a folder of result files" in errors[0]
     assert "has nothing that could be played again by itself" in errors[1]
 
 
@@ -233,3 +275,22 @@ def test_a_benchmark_comes_out_the_same_again(
     assert main(["benchmark", "--only", "^(one_deal|bid_only)$", "--scale", "0.01", "easy", "--json", "b.json"]) == 0
     assert main(["leaderboard", "--check", "b.json", "--seconds", "1000"]) == 0
     assert "2 of 2 parts played again, 0 figures differ" in capsys.readouterr().out
+
+
+def test_cross_play_is_played_again_with_all_agents_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["--suite", "full", "--only", "^(cross_play|bid_only)$", "--scale", "0.02", "lowest", "highest"]
+    assert main(["benchmark", *words, "--json", "b.json"]) == 0
+    assert main(["leaderboard", "--check", "b.json", "--seconds", "1000"]) == 0
+    assert "3 of 3 parts played again, 0 figures differ" in capsys.readouterr().out
+    data = json.loads(Path("b.json").read_bytes())
+    for result in data["results"]:
+        if result["task"] == "cross_play" and result["agent"] == "highest":
+            result["figures"]["by_partner"]["lowest"]["gap"]["mean"] += 1.0
+    write(Path("c.json"), data)
+    assert main(["leaderboard", "--check", "c.json", "--seconds", "1000"]) == 1
+    said = capsys.readouterr().out
+    assert "1 figures differ" in said
+    assert "cross_play, lowest, highest: figures of highest is" in said

@@ -171,6 +171,7 @@ def test_an_agent_that_does_not_repeat_herself_gets_no_record(
         (("easy", "easy", "--half-width", "1", "--deals", "9"), "deals is 9; allowed with half_width: None"),
         (("easy", "easy", "--max-deals", "9"), "max_deals is 9; allowed without half_width: None"),
         (("easy", "easy", "--workers", "0"), "workers is 0"),
+        (("easy", "easy", "--bag-price", "1e308"), "bag_price is 1e+308; allowed: -10,000..10,000 points"),
         (("easy", "easy", "--record", "no/such/x"), "no/such/x: No such file"),
         (("easy", "easy", "--record-deals", "5"), "give both"),
         (("easy", "easy", "--record", "x", "--record-deals", "9000"), "record_deals is 9000; allowed: an int 1..4000"),

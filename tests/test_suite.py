@@ -327,6 +327,7 @@ def test_a_task_that_trains_needs_the_extra(
         (["--suite", "half", "easy"], "'half' is not one of"),
         (["--only", "x", "easy"], "which no task of core matches"),
         (["--scale", "0", "easy"], "is not in the range"),
+        (["--scale", "nan", "easy"], "'--scale': nan is not a finite number."),
         (["cheating"], "sees the hidden cards"),
         (["--json", "no/such/folder.json", "easy"], "No such file"),
     ],

@@ -114,6 +114,28 @@ def test_illegal_actions_are_counted() -> None:
         assert 0 < result.outcome.illegal <= result.decisions
 
 
+def test_illegal_actions_of_both_seats_are_counted() -> None:
+    """In cross-play she sits on both seats of a team beside herself."""
+
+    @dataclass(frozen=True)
+    class Wrong:
+        name = "wrong"
+
+        def act(self, views: StateArray, keys: KeyArray) -> ActionArray:
+            return np.full(len(views), -1, np.int16)
+
+    for task in ("ad_hoc", "cross_play"):
+        result = run(task, Wrong(), 3)
+        assert result.outcome.illegal == result.decisions
+
+
+def test_cross_play_does_not_depend_on_the_order_of_the_command() -> None:
+    others = ["lowest", "conservative", "random"]
+    found = run("cross_play", "highest", 7, pool=others).outcome
+    assert found == run("cross_play", "highest", 7, pool=others[::-1]).outcome
+    assert list(found.figures["by_partner"]) == [*partners.POOL, *sorted(others)]
+
+
 # --- Exploitability ----------------------------------------------------------------------------------------------
 
 
@@ -440,6 +462,59 @@ def test_who_forecasts_is_asked_and_who_does_not_is_not() -> None:
             return np.full(len(views), 1.5)
 
     assert "no chances" in run("nil_decision", Odd(), 8).outcome.figures["calibration"]["reason"].replace("not", "no")
+
+
+def test_a_nan_leaves_out_its_position_only() -> None:
+    """`agents.base.NilForecaster`: NaN, she cannot say."""
+
+    class Unsure(NormalAgent):
+        def nil_chances(self, views: StateArray, keys: KeyArray) -> FloatArray:
+            said = NormalAgent.nil_chances(self, views, keys)
+            said[20:] = np.nan
+            return said
+
+    class Silent(NormalAgent):
+        def nil_chances(self, views: StateArray, keys: KeyArray) -> FloatArray:
+            return np.full(len(views), np.nan)
+
+    found = run("nil_decision", Unsure(), 40).outcome.figures["calibration"]
+    first = run("nil_decision", "normal", 20).outcome.figures["calibration"]
+    assert found == first
+    assert found["n"] == 20
+    none = run("nil_decision", Silent(), 40).outcome.figures["calibration"]
+    assert none == {"brier": None, "ece": None, "reason": "the agent cannot say it of any position"}
+
+
+def test_answers_that_fail_leave_the_rest_of_the_task() -> None:
+    class Raises(NormalAgent):
+        def nil_chances(self, views: StateArray, keys: KeyArray) -> FloatArray:
+            raise ZeroDivisionError("by hand")
+
+        def beliefs(self, views: StateArray, keys: KeyArray) -> FloatArray:
+            raise ZeroDivisionError("by hand")
+
+    class Flat(NormalAgent):
+        def beliefs(self, views: StateArray, keys: KeyArray) -> FloatArray:
+            return np.zeros((len(views), 54))
+
+    class Without(NormalAgent):
+        def nil_chances(self) -> Any:  # type: ignore[override]
+            return None
+
+        def beliefs(self) -> Any:
+            return None
+
+    for agent, kind in ((Raises(), "ZeroDivisionError"), (Without(), "TypeError")):
+        result = run("nil_decision", agent, 8)
+        assert headline(result)[0] >= 0.0
+        reason = result.outcome.figures["calibration"]["reason"]
+        assert reason.startswith(f"agent 'normal': nil_chances failed: {kind}: ")
+        outcome = run("beliefs", agent, 4).outcome
+        assert outcome.headline is None
+        assert outcome.reason is not None
+        assert outcome.reason.startswith(f"agent 'normal': beliefs failed: {kind}: ")
+    reason = run("beliefs", Flat(), 4).outcome.reason
+    assert reason == "after 0 tricks: beliefs have shape (4, 54); allowed: (4, 54, 4)"
 
 
 @pytest.mark.parametrize("name", ["normal", "hard"])

@@ -120,8 +120,37 @@ class Liar(RandomAgent):
 def test_what_are_no_chances_is_refused(liar: Liar) -> None:
     views = empty_views(4)
     views_to_act(positions(Rules(), 4, 1), views)
-    with pytest.raises(AgentError, match=r"liar.*chances must be of shape"):
+    with pytest.raises(AgentError, match=r"liar.*chances are of shape \(4, 73\) or no chances"):
         checked_chances(liar, "liar", views)
+
+
+def test_chances_that_fail_are_an_error_that_names_the_agent() -> None:
+    class Raises(RandomAgent):
+        def chances(self, views: StateArray) -> FloatArray:
+            raise KeyError("table")
+
+    class Without(RandomAgent):
+        def chances(self) -> FloatArray:  # type: ignore[override]
+            return np.zeros(0)
+
+    class Ragged(RandomAgent):
+        def chances(self, views: StateArray) -> Any:
+            return [[1.0], [0.5, 0.5]]
+
+    class Short(RandomAgent):
+        def chances(self, views: StateArray) -> FloatArray:
+            return super().chances(views)[:, 0]
+
+    views = empty_views(4)
+    views_to_act(positions(Rules(), 4, 1), views)
+    for agent, message in (
+        (Raises(), "agent 'bad': chances failed: KeyError: 'table'"),
+        (Without(), "agent 'bad': chances failed: TypeError"),
+        (Ragged(), "agent 'bad': chances failed: ValueError"),
+        (Short(), r"agent 'bad': chances are of shape \(4,\)"),
+    ):
+        with pytest.raises(AgentError, match=message):
+            checked_chances(agent, "bad", views)
 
 
 # --- The fit ------------------------------------------------------------------------------------------------

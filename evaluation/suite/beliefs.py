@@ -6,8 +6,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from agents.base import Believer, FloatArray, decision_keys
+from agents.base import AgentError, Believer, FloatArray, decision_keys
 from agents.search.calibration import Calibration, CalibrationError, UniformLayouts, calibrate
+from evaluation.asking import asked
 from evaluation.intervals import mean_interval
 from evaluation.suite.reference import cards_played
 from evaluation.suite.tables import dealer
@@ -31,9 +32,11 @@ def beliefs(run: Run) -> Outcome:
         cards_played(states, 4 * trick)
         views = empty_views(len(states))
         views_to_act(states, views)
-        said = _asked(run, run.agent, states, views, run.part(k, len(TRICKS)))
         try:
+            said = _asked(run, run.agent, states, views, run.part(k, len(TRICKS)))
             found.append(calibrate(views, states, _method(said)))
+        except AgentError as error:
+            return Outcome(None, 0, reason=str(error))
         except CalibrationError as error:
             return Outcome(None, 0, reason=f"after {trick} tricks: {error}")
         alike.append(calibrate(views, states, UniformLayouts()))
@@ -56,7 +59,7 @@ def _asked(run: Run, agent: Believer, states: StateArray, views: StateArray, sha
     out = np.zeros((len(views), NUM_CARDS, 4))
     for first in range(0, len(views), run.batch_size):
         rows = slice(first, first + run.batch_size)
-        said = np.asarray(agent.beliefs(views[rows].copy(), keys[rows].copy()), np.float64)
+        said = asked(run.agent.name, agent.beliefs, views[rows].copy(), keys[rows].copy())
         if said.shape != out[rows].shape:
             raise CalibrationError(f"beliefs have shape {said.shape}; allowed: {out[rows].shape}")
         out[rows] = said

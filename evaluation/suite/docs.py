@@ -111,7 +111,7 @@ cp benchmark/benchmark.md docs/benchmark_results.md
 | `by_partner` | `cross_play` | `gap`, `margin`, `partner_self_play`: the row of the matrix |
 | `nil_decision` | `nil_decision` | `right_nil`, `missed_nil`, `wrong_nil`, `right_other`: positions |
 | `regret_by_place` | `nil_decision` | mean regret by bids made before hers, 0 to 3 |
-| `calibration` | `nil_decision` | `brier`, `brier_floor`, `ece`, `mean_said`, `mean_made`, `bins`, or `reason` |
+| `calibration` | `nil_decision` | `brier`, `brier_floor`, `ece`, `mean_said`, `mean_made`, `bins`, `n`, or `reason` |
 | `calibration.bins[]` | `nil_decision` | ten equal bins of her chances, empty ones left out: `predicted` and |
 | | | `observed`, the means of the chances and of the shares made, and `n` positions |
 | `first_card_right` | nil tasks | share of positions in which her first card keeps what the solver promises |

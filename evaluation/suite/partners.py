@@ -28,12 +28,13 @@ ROTATIONS: Final = ((0, 1, 2, 1), (1, 0, 1, 2), (2, 1, 0, 1), (1, 2, 1, 0))
 def team_margins(run: Run, first: Agent, second: Agent, share: Share, illegal: list[int]) -> FloatArray:
     """Points of the team of `first` and `second` minus two `normal`, mean over ROTATIONS, float64 (games,).
 
-    Bags at their own points and their share of the penalty. The illegal actions of `first` are added to `illegal`.
+    Bags at their own points and their share of the penalty. The illegal actions of `first` are added to `illegal`,
+    those on both of her seats if she is `second`, too.
     """
     opponent = load_agent(REFERENCE)
     players = Players([first, opponent, second], len(ROTATIONS) * run.batch_size)
     log = play_tables(players, ROTATIONS, dealer(CLASSIC), run.games, run.batch_size, share)
-    illegal.append(players.tallies[0].illegal)
+    illegal.append(players.tallies[0].illegal + (players.tallies[2].illegal if second is first else 0))
     points = margins(log, default_bag_price(CLASSIC))
     own_team = np.array([rotation.index(0) % 2 for rotation in ROTATIONS])
     return (points * np.where(own_team == 0, 1.0, -1.0)[:, None]).mean(axis=0)
@@ -88,9 +89,10 @@ def cross_play(run: Run) -> Outcome:
 
 
 def _pool(run: Run) -> Sequence[Agent]:
-    """The partners of cross_play, each name once and never herself."""
+    """The partners of cross_play, each name once and never herself, in an order that no command line decides."""
     pool: dict[str, Agent] = {}
-    for agent in (*(load_agent(name) for name in POOL), *run.pool):
+    others = sorted(run.pool, key=lambda agent: agent.name)
+    for agent in (*(load_agent(name) for name in POOL), *others):
         if agent.name != run.agent.name:
             pool.setdefault(agent.name, agent)
     return tuple(pool.values())

@@ -4,7 +4,8 @@ Doubt is the chance that the lower-ranked of two neighbours is in truth the stro
 the normal distribution of their difference. Games between the two lower it, so they play them. Bechhofer (1954), "A
 single-sample multiple decision procedure for ranking means", has the zone of indifference, without which two agents
 of one strength would use up everything. However small the doubt, an order counts as settled only when the two have
-played enough games for what is rare to have happened. The schedule asks for results and sees nothing else: no clock, no workers.
+played enough games for what is rare to have happened. The schedule asks for results and sees nothing else: no clock,
+no workers.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from agents.rules.easy import EasyAgent, easy_action
 from agents.rules.normal.agent import normal_action
 from agents.rules.uniform import RandomAgent
 from agents.stakes import POINTS, Stakes
+from evaluation.asking import asked
 from spades_env.actions import NUM_ACTIONS
 from spades_env.engine.kernel import kernel
 from spades_env.engine.lockstep import decision_key
@@ -186,7 +187,7 @@ class Luck:
 
 def checked_chances(agent: KnownPolicy, name: str, views: StateArray) -> FloatArray:
     """Return the chances of `agent`, called `name`; AgentError where they are none, or of what is illegal."""
-    chances = np.ascontiguousarray(agent.chances(views), np.float64)
+    chances = np.ascontiguousarray(asked(name, agent.chances, views))
     masks = np.empty((views.shape[0], NUM_ACTIONS), np.int8)
     write_view_masks(views, masks)
     good = chances.shape == masks.shape and bool(
@@ -195,6 +196,7 @@ def checked_chances(agent: KnownPolicy, name: str, views: StateArray) -> FloatAr
     )
     if not good:
         raise AgentError(
-            f"agent {name!r}: chances must be of shape (n, {NUM_ACTIONS}), 0 for what is illegal, of sum 1"
+            f"agent {name!r}: chances are of shape {chances.shape} or no chances; "
+            f"allowed: shape {masks.shape}, 0 for what is illegal, of sum 1"
         )
     return chances
