@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from evaluation.text import NOTHING, markdown_table, milliseconds, places_text
-from evaluation.tournament.schedule import BUDGET, LIMITS, SEPARATED
+from evaluation.tournament.schedule import BUDGET, LIMITS, SEPARATED, SETTLED
 
 Found = dict[str, Any]
 
@@ -46,8 +46,13 @@ def _summary(found: Found) -> str:
     )
     if found["seat_games"]:
         text += f" {found['seat_games']:,} games of mixed teams."
-    still_open = [f"{n['upper']} – {n['lower']} ({n['doubt']:.0%})" for n in found["neighbours"] if not n["settled"]]
+    still_open = [f"{n['upper']} – {n['lower']} ({_why(n)})" for n in found["neighbours"] if not n["settled"]]
     return text + (f" Order open, with the chance that it is wrong: {', '.join(still_open)}." if still_open else "")
+
+
+def _why(neighbours: Found) -> str:
+    """Return why an order is open: the chance that it is wrong, or, where that is small, that games are too few."""
+    return f"{neighbours['doubt']:.0%}" if neighbours["doubt"] > SETTLED else "too few games"
 
 
 def ranking_rows(found: Found, *, brief: bool = False) -> list[list[str]]:
