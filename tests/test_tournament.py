@@ -25,6 +25,7 @@ from evaluation.tournament.run import Outcome, check_agents, run_tournament
 from evaluation.tournament.table import found_by
 from evaluation.work.crew import Desk
 from evaluation.work.definition import definition_of, digest_of
+from evaluation.work.files import files_of
 from evaluation.work.job import Job
 from spades_cli.main import main
 from spades_env.configs import ConfigError
@@ -266,10 +267,10 @@ def test_other_definitions_are_other_games(tmp_path: Path) -> None:
     policy = tmp_path / "p.safetensors"
     others = [{"seed": 1}, {"rules": "modern"}, {"kind": "matches"}, {"agents": [AGENTS[1], AGENTS[2]]}, {}]
     found = [pair_contests(tournament(**fields, seat_games=0))[0].job for fields in others]
-    definitions = [definition_of(job) for job in found]
+    definitions = [definition_of(job, {}) for job in found]
     for content in (b"one", b"two"):
         policy.write_bytes(content)
-        definitions.append(definition_of(Job(("easy", str(policy)), Rules())))
+        definitions.append(definition_of(Job(("easy", str(policy)), Rules()), files_of([str(policy)])))
     assert len({digest_of(definition) for definition in definitions}) == 7
     # What else a tournament plays is not part of a pair.
     assert pair_contests(tournament(games=500, min_games=3, indifference=3))[0].job == found[-1]
