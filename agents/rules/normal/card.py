@@ -34,7 +34,7 @@ from agents.rules.normal.situation import (
 from agents.stakes import Stakes
 from spades_env.cards import SUIT_MASKS
 from spades_env.engine.kernel import inline_kernel, kernel, lowest_bit
-from spades_env.engine.play import SPADE_MASK, SPADES, legal_cards
+from spades_env.engine.play import SPADE_MASK, SPADES, legal_cards, seat_after
 
 
 @inline_kernel
@@ -48,92 +48,115 @@ def beating(game: np.void, legal: int, best: int, led: int) -> int:
 
 
 @inline_kernel
-def lead_card(game: np.void, legal: int, seat: int, players: int, unseen: int, need: int, wants: bool) -> int:
-    """The card `normal` leads."""
-    if nil_alive(game, seat):
-        return nil_lead(legal, unseen)
-    if players == 2:
-        other = 1 - seat
-        if nil_alive(game, other) and need <= 1:
-            return attack_lead(legal, unseen, int(game["voids"][other]))
-        return lead_to_win(legal, unseen, 0, int(game["voids"][other])) if wants else lead_to_lose(legal, unseen)
-    partner, left, right = (seat + 2) & 3, (seat + 1) & 3, (seat + 3) & 3
-    if nil_alive(game, partner):
-        return cover_lead(legal, unseen, int(game["voids"][partner]))
-    tricks_left = int(game["rules"]["hand_size"]) - int(game["trick"])
-    spare = tricks_left - need
-    if spare > 0:
-        if nil_alive(game, left):
-            return attack_lead(legal, unseen, int(game["voids"][left]))
-        if nil_alive(game, right):
-            return attack_lead(legal, unseen, int(game["voids"][right]))
-    if wants:
-        enemies = int(game["voids"][left]) | int(game["voids"][right])
-        return lead_to_win(legal, unseen, int(game["voids"][partner]), enemies)
-    return lead_to_lose(legal, unseen)
+def partner_wins(game: np.void, seat: int, players: int, winner: int, need: int) -> bool:
+    """Whether partner is winning the trick and may have it.
+
+    A trick that does not help is as good as an opponent's to her; a nil of partner's is hers to save.
+    """
+    if players == 2 or winner != (seat + 2) & 3:
+        return False
+    return need <= 0 or nil_alive(game, winner) or partner_helps(game, seat)
 
 
 @inline_kernel
 def nil_to_come(game: np.void, seat: int, players: int, position: int) -> bool:
     """Whether an opponent whose nil is alive still has to play to the trick."""
-    step = int(game["rules"]["step"])
-    other = seat
-    for _ in range(players - 1 - position):
-        other = (other + step) % players
+    rules = game["rules"]
+    for turns in range(1, players - position):
+        other = seat_after(rules, seat, turns)
         if (other - seat) & 1 == 1 and nil_alive(game, other):
             return True
     return False
 
 
 @inline_kernel
-def follow_card(game: np.void, legal: int, seat: int, players: int, unseen: int, need: int, wants: bool) -> int:
-    """The card `normal` plays on another seat's lead."""
-    best, winner, led = trick_so_far(game)
+def lead_for_nil(game: np.void, legal: int, seat: int, players: int, unseen: int, need: int) -> int:
+    """The card led for or against a nil that is alive, -1 if none is at stake."""
+    if nil_alive(game, seat):
+        return nil_lead(legal, unseen)
+    if players == 2:
+        other = 1 - seat
+        if nil_alive(game, other) and need <= 1:
+            return attack_lead(legal, unseen, int(game["voids"][other]))
+        return -1
+    partner, left, right = (seat + 2) & 3, (seat + 1) & 3, (seat + 3) & 3
+    if nil_alive(game, partner):
+        return cover_lead(legal, unseen, int(game["voids"][partner]))
+    if int(game["rules"]["hand_size"]) - int(game["trick"]) > need:
+        if nil_alive(game, left):
+            return attack_lead(legal, unseen, int(game["voids"][left]))
+        if nil_alive(game, right):
+            return attack_lead(legal, unseen, int(game["voids"][right]))
+    return -1
+
+
+@inline_kernel
+def lead_for_tricks(game: np.void, legal: int, seat: int, players: int, unseen: int, wants: bool) -> int:
+    """The card led where no nil is at stake, by one who `wants` tricks or not."""
+    if not wants:
+        return lead_to_lose(legal, unseen)
+    voids = game["voids"]
+    if players == 2:
+        return lead_to_win(legal, unseen, 0, int(voids[1 - seat]))
+    enemies = int(voids[(seat + 1) & 3]) | int(voids[(seat + 3) & 3])
+    return lead_to_win(legal, unseen, int(voids[(seat + 2) & 3]), enemies)
+
+
+@inline_kernel
+def follow_for_nil(
+    game: np.void, legal: int, seat: int, players: int, unseen: int, need: int, best: int, winner: int, led: int
+) -> int:
+    """The card played on another seat's lead for or against a nil that is alive, -1 if none is at stake."""
     winners = beating(game, legal, best, led)
     position = int(game["trick_len"])
     last = position == players - 1
     if nil_alive(game, seat):
         return nil_follow(legal, winners, led, int(game["hands"][seat]), unseen, last)
+    partners = partner_wins(game, seat, players, winner, need)
+    if players == 4 and (partners or position == 1) and nil_alive(game, (seat + 2) & 3):
+        card = cover_follow(winners, led, unseen, partners, best)
+        if card >= 0:
+            return card
     tricks_left = int(game["rules"]["hand_size"]) - int(game["trick"])
-    partner_wins = False
-    if players == 4:
-        partner = (seat + 2) & 3
-        cover = nil_alive(game, partner)
-        # A trick that does not help is as good as an opponent's to her; a nil of partner's is hers to save.
-        partner_wins = winner == partner and (need <= 0 or cover or partner_helps(game, seat))
-        if cover and (partner_wins or position == 1):
-            card = cover_follow(winners, led, unseen, partner_wins, best)
-            if card >= 0:
-                return card
-    if not partner_wins and nil_alive(game, winner) and (last or tricks_left > need):
+    if not partners and nil_alive(game, winner) and (last or tricks_left > need):
         card = under(legal, winners, led)
         if card >= 0:
             return card
-    helps = need > 0 and tricks_help(game, seat)
-    if not helps and nil_to_come(game, seat, players, position):
+    if (need <= 0 or not tricks_help(game, seat)) and nil_to_come(game, seat, players, position):
         return stay_low(legal, winners, led)
+    return -1
+
+
+@inline_kernel
+def follow_for_tricks(
+    game: np.void,
+    legal: int,
+    seat: int,
+    players: int,
+    unseen: int,
+    need: int,
+    wants: bool,
+    best: int,
+    winner: int,
+    led: int,
+) -> int:
+    """The card played on another seat's lead where no nil is at stake, by one who `wants` tricks or not."""
+    winners = beating(game, legal, best, led)
+    position = int(game["trick_len"])
+    last = position == players - 1
     if not wants:
         return follow_to_lose(legal, winners, last, unseen)
     if winners == 0:
         return throw(legal, unseen)
-    if partner_wins:
-        if last or (need > 0 and not helps):
+    if partner_wins(game, seat, players, winner, need):
+        if last or (need > 0 and not tricks_help(game, seat)):
             return throw(legal, unseen)
-        enemy = (seat + int(game["rules"]["step"])) & 3
+        enemy = seat_after(game["rules"], seat, 1)
         ruffs = led != SPADES and shown_void(int(game["voids"][enemy]), led) and unseen & SPADE_MASK != 0
         return follow_partner(legal, winners, best, led, unseen, ruffs)
     if last:
         return cheapest(winners)
     return follow_enemy(legal, winners, led, unseen, position == 1)
-
-
-@inline_kernel
-def planned_card(game: np.void, legal: int, seat: int, players: int, need: int, wants: bool) -> int:
-    """The card of a seat with a choice, whose team needs `need` tricks and who `wants` tricks or not."""
-    unseen = unseen_cards(game, seat)
-    if int(game["trick_len"]) == 0:
-        return lead_card(game, legal, seat, players, unseen, need, wants)
-    return follow_card(game, legal, seat, players, unseen, need, wants)
 
 
 @kernel
@@ -143,8 +166,19 @@ def points_card(game: np.void) -> int:
     if legal & (legal - 1) == 0:
         return lowest_bit(legal)
     seat, players = int(game["turn"]), int(game["rules"]["players"])
-    need = team_need(game, seat, players)
-    return planned_card(game, legal, seat, players, need, wants_for_points(game, seat, players, need))
+    need, unseen = team_need(game, seat, players), unseen_cards(game, seat)
+    # Whether tricks are wanted takes longest to say: it is asked where no nil decides.
+    if int(game["trick_len"]) == 0:
+        card = lead_for_nil(game, legal, seat, players, unseen, need)
+        if card >= 0:
+            return card
+        return lead_for_tricks(game, legal, seat, players, unseen, wants_for_points(game, seat, players, need))
+    best, winner, led = trick_so_far(game)
+    card = follow_for_nil(game, legal, seat, players, unseen, need, best, winner, led)
+    if card >= 0:
+        return card
+    wants = wants_for_points(game, seat, players, need)
+    return follow_for_tricks(game, legal, seat, players, unseen, need, wants, best, winner, led)
 
 
 @kernel
@@ -156,5 +190,15 @@ def normal_card(game: np.void, stakes: Stakes) -> int:
     if legal & (legal - 1) == 0:
         return lowest_bit(legal)
     seat, players = int(game["turn"]), int(game["rules"]["players"])
-    need = team_need(game, seat, players)
-    return planned_card(game, legal, seat, players, need, wants_for_match(game, seat, players, need, stakes))
+    need, unseen = team_need(game, seat, players), unseen_cards(game, seat)
+    if int(game["trick_len"]) == 0:
+        card = lead_for_nil(game, legal, seat, players, unseen, need)
+        if card >= 0:
+            return card
+        return lead_for_tricks(game, legal, seat, players, unseen, wants_for_match(game, seat, players, need, stakes))
+    best, winner, led = trick_so_far(game)
+    card = follow_for_nil(game, legal, seat, players, unseen, need, best, winner, led)
+    if card >= 0:
+        return card
+    wants = wants_for_match(game, seat, players, need, stakes)
+    return follow_for_tricks(game, legal, seat, players, unseen, need, wants, best, winner, led)
