@@ -68,7 +68,7 @@ does not say, the figure is null with the reason.
 [benchmark_results.md](benchmark_results.md) has them, made by
 
 ```
-spades benchmark --suite full --only "^(?!exploit_trained)" random lowest highest conservative suit_odds easy normal hard
+spades benchmark --suite full --only "^(?!exploit_t)" random lowest highest conservative suit_odds easy normal hard
 cp benchmark/benchmark.md docs/benchmark_results.md
 ```
 
