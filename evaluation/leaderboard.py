@@ -34,7 +34,8 @@ INTRODUCTION: Final = """\
 
 `spades leaderboard` writes this page from the result files in `docs/leaderboard/`, and a test keeps it in step with
 them: it is not edited by hand. Points per deal, bags at their own points and their share of the penalty (−9 under the
-presets), unless said otherwise; brackets are 95 % intervals. [evaluation.md](evaluation.md) says how it is measured.
+presets), unless said otherwise; brackets are 95 % intervals, ratings OpenSkill's ± two of its sigmas.
+[evaluation.md](evaluation.md) says how it is measured.
 """
 RANKED: Final = """\
 ## What is ranked

@@ -48,7 +48,7 @@ def test_tournaments_are_ranked_with_the_margin_against_normal(tmp_path: Path) -
     rows = rows_of(page, "Ranking, classic")
     assert [row[:2] for row in rows] == [["1", "`hard`"], ["2", "`normal`"], ["3", "`easy`"]]
     assert [row[4] for row in rows] == ["+10.00 [+9.00, +11.00]", "–", "-10.00 [-11.00, -9.00]"]
-    assert rows[0][2:4] == ["+0.00 [-2.00, +2.00]", "29.00 ± 1.25"]
+    assert rows[0][2:4] == ["+0.00 [-2.00, +2.00]", "29.0 ± 2.5"]
     assert rows[0][5:] == ["0.010", "800", "1.2.3", "c0de00000002"]
     assert "Not ranked, with illegal actions: `cheat` (12)." in page
     assert "spades tournament hard normal easy  # t.json" in page

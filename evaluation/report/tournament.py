@@ -53,7 +53,7 @@ def _blocks(data: Values) -> list[Block]:
             ),
             [_ranking_row(agent, unit) for agent in agents],
             words=(1,),
-            note="Rating: OpenSkill's mu ± sigma. Seat: from games of mixed teams. ms: per decision.",
+            note="Rating: OpenSkill's mu ± two of its sigmas. Seat: from games of mixed teams. ms: per decision.",
         ),
         cross_table(data),
         Table(
@@ -112,8 +112,8 @@ def _ranking_row(agent: Values, unit: str) -> list[str]:
 
 
 def rating_text(rating: Values | None) -> str:
-    """Return a rating and its uncertainty."""
-    return NOTHING if rating is None else f"{rating['mu']:.2f} ± {rating['sigma']:.2f}"
+    """Return a rating ± two of its sigmas."""
+    return NOTHING if rating is None else f"{rating['mu']:.1f} ± {2 * rating['sigma']:.1f}"
 
 
 def _neighbours(found: Values) -> list[str]:
