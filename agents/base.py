@@ -96,3 +96,15 @@ class Believer(Protocol):
         card lacks to 1 is the probability that it is out of play.
         """
         ...
+
+
+@runtime_checkable
+class Valuer(Protocol):
+    """Optional for an agent: says what her actions are worth, for others to learn from (training/labels.py)."""
+
+    def values(self, views: StateArray, keys: KeyArray) -> FloatArray:
+        """Return the expected points (or match chances) of each action to the mover's team, float64 (n, 73).
+
+        `views` and `keys` are as for `Agent.act`. NaN: an action she does not compare, illegal ones among them.
+        """
+        ...

@@ -38,6 +38,8 @@ class Choices(NamedTuple):
     """bool (B,)"""
     explored: Tensor
     """bool (B,): the action was forced to explore, not drawn from the policy"""
+    weights: Tensor
+    """float32 (B,): 1 / the chance with which the choice was taken into the pass"""
 
 
 class DealBuffer(MaskableRolloutBuffer):
@@ -129,18 +131,31 @@ class DealBuffer(MaskableRolloutBuffer):
                 advantages[group] = (advantages[group] - own.mean()) / (own.std() + 1e-8)
         return advantages
 
-    def minibatches(self, size: int, rng: np.random.Generator) -> Iterator[Choices]:
-        """All choices once in random order, `size` at a time; the last minibatch takes what is left."""
+    def minibatches(
+        self, size: int, rng: np.random.Generator, sure: float = 1.0, sure_share: float = 1.0
+    ) -> Iterator[Choices]:
+        """The choices once in random order, `size` at a time; the last minibatch takes what is left.
+
+        Cards that the policy played with a probability above `sure` teach next to nothing: each comes with chance
+        `sure_share` only, and with its inverse as weight, which leaves all expectations as they are.
+        """
         if not self.full:
             raise RuntimeError("finish_deals must be called before minibatches")
         rows = self.rows()
         advantages = self.normalised_advantages(rows)
+        shares = self._shares(rows, sure, sure_share)
         order = rng.permutation(len(rows))
-        for start in range(0, len(rows), size):
+        order = order[rng.random(len(rows)) < shares[order]]
+        for start in range(0, len(order), size):
             chosen = order[start : start + size]
-            yield self._choices(rows[chosen], advantages[chosen])
+            yield self._choices(rows[chosen], advantages[chosen], np.float32(1) / shares[chosen])
 
-    def _choices(self, rows: Rows, advantages: npt.NDArray[np.float32]) -> Choices:
+    def _shares(self, rows: Rows, sure: float, sure_share: float) -> npt.NDArray[np.float32]:
+        """The chance with which each of `rows` comes; 1 for bids and forced explorations."""
+        forgone = (self.log_probs.reshape(-1)[rows] > np.log(sure)) & ~self.is_bid.reshape(-1)[rows]
+        return np.where(forgone & ~self.explored.reshape(-1)[rows], sure_share, 1).astype(np.float32)
+
+    def _choices(self, rows: Rows, advantages: npt.NDArray[np.float32], weights: npt.NDArray[np.float32]) -> Choices:
         def take(array: npt.NDArray[Any]) -> Tensor:
             flat = array.reshape(self.buffer_size * self.n_envs, *array.shape[2:])
             return torch.from_numpy(flat[rows]).to(self.device)
@@ -154,4 +169,5 @@ class DealBuffer(MaskableRolloutBuffer):
             take(self.returns),
             take(self.is_bid),
             take(self.explored),
+            torch.from_numpy(weights).to(self.device),
         )

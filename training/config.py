@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from spades_env.configs import load_mapping
 from spades_env.rules import Rules, as_rules
@@ -47,6 +47,8 @@ class PPOConfig(Section):
     final_rate: float = Field(0.1, ge=0, le=1, description="learning rate at the end, as a share of the start's")
     epochs: int = Field(2, ge=1, le=100, description="passes over each collection")
     minibatch: int = Field(1024, ge=1, description="decisions in a gradient step")
+    sure: float = Field(1.0, gt=0, le=1, description="cards played with a higher probability are learned from in part")
+    sure_share: float = Field(1.0, gt=0, le=1, description="share of those cards that each pass takes")
     clip: float = Field(0.2, gt=0, lt=1, description="clip range of the probability ratio")
     gae_lambda: float = Field(0.95, ge=0, le=1, description="lambda of generalised advantage estimation, gamma is 1")
     value_weight: float = Field(0.5, ge=0, description="weight of the value error")
@@ -68,6 +70,55 @@ class ExploreConfig(Section):
     weight: float = Field(1.0, ge=0, description="weight of such a bid in the loss, as a share of an ordinary bid's")
     floor: float = Field(0.03, ge=0, lt=1, description="a bad such bid counts only where it is at least this likely")
     prior_weight: float = Field(0.01, ge=0, description="weight of the cross-entropy to a fixed spread of bids")
+
+
+class PoolConfig(Section):
+    """Agents that sit at some of the tables of self-play, so that the policy meets more than itself."""
+
+    agents: dict[str, float] = Field(min_length=1, description="agents, or policy files, and how often each is taken")
+    opponents: float = Field(0.2, ge=0, le=1, description="share of deals with one of them on the other team's seats")
+    partners: float = Field(0.0, ge=0, le=1, description="share of deals with one of them on a single seat")
+
+    @field_validator("agents")
+    @classmethod
+    def _weights(cls, agents: dict[str, float]) -> dict[str, float]:
+        if not all(weight > 0 for weight in agents.values()):
+            raise ValueError("every weight must be above 0")
+        return agents
+
+    @model_validator(mode="after")
+    def _shares(self) -> PoolConfig:
+        if self.opponents + self.partners > 1:
+            raise ValueError("opponents and partners together must be at most 1")
+        return self
+
+
+class CloneConfig(Section):
+    """A supervised warm start: choices of a teacher who plays all seats."""
+
+    teacher: str = Field("normal", min_length=1, description="agent to learn from")
+    random: float = Field(0.1, ge=0, le=1, description="chance that a card is played at random instead of hers")
+
+
+class LabelsConfig(Section):
+    """Decisions valued by a searching agent, to learn from (expert iteration; Anthony et al. 2017)."""
+
+    teacher: str = Field("hard", min_length=1, description="agent that says what actions are worth")
+    player: str = Field("normal", min_length=1, description="agent whose decisions are valued, on all seats")
+    random: float = Field(0.05, ge=0, le=1, description="chance that a card is played at random instead")
+    bid_share: float = Field(1.0, ge=0, le=1, description="share of bids that are valued")
+    play_share: float = Field(0.25, ge=0, le=1, description="share of cards that are valued")
+    games: int = Field(500, ge=1, le=65536, description="deals of a shard")
+    shards: int = Field(100, ge=1, le=99_999, description="files of decisions")
+    seed: int = Field(1, ge=0, lt=2**32, description="decides deals and which decisions are valued")
+
+
+class DistillConfig(Section):
+    """Soft targets from labels."""
+
+    folder: str = Field("runs/labels", min_length=1, description="where the shards are")
+    labels: LabelsConfig = LabelsConfig()
+    temperature: float = Field(4.0, gt=0, le=1000, description="points that make an action e times as likely")
 
 
 class EvaluationConfig(Section):
@@ -97,6 +148,11 @@ class TrainingConfig(Section):
     )
     start: str | None = Field(
         None, min_length=1, description="policy file or run's folder whose weights to begin with; none: random weights"
+    )
+    pool: PoolConfig | None = Field(None, description="agents at some of the tables; none: the policy alone")
+    clone: CloneConfig | None = Field(None, description="learn a teacher's choices; none: by self-play")
+    distill: DistillConfig | None = Field(
+        None, description="learn from labels of a search; `deals` counts decisions then"
     )
     bag_price: float | None = Field(
         None, ge=-100, le=100, description="points of a bag; none: derived from the rules, -9"

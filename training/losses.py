@@ -42,8 +42,8 @@ def minibatch_loss(
     clipped = torch.clamp(ratio, 1 - ppo.clip, 1 + ppo.clip)
     surrogate = torch.min(ratio * choices.advantages, clipped * choices.advantages)
 
-    weights = torch.where(choices.is_bid, ppo.bid_weight, 1.0)
-    entropy_weights = torch.where(choices.is_bid, now.bid_entropy * ppo.bid_weight, now.play_entropy)
+    weights = torch.where(choices.is_bid, ppo.bid_weight, choices.weights)
+    entropy_weights = torch.where(choices.is_bid, now.bid_entropy, now.play_entropy) * weights
     policy_loss = -(weights * exploration_weights(choices, explore) * surrogate).mean()
     value_loss = (weights * (values - choices.returns) ** 2).mean()
     entropy_bonus = (entropy_weights * entropy).mean()

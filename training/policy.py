@@ -13,6 +13,7 @@ from stable_baselines3.common.type_aliases import Schedule
 from torch import Tensor
 
 from agents.learned.network import PolicyNetwork, Trunk, mask_logits
+from agents.learned.weights import Tensors
 
 
 class TrunkExtractor(BaseFeaturesExtractor):
@@ -59,8 +60,10 @@ class SeatPolicy(MaskableActorCriticPolicy):
         features = self.features_extractor(observations)
         return mask_logits(self.action_net(features), masks), self.value_net(features).squeeze(-1)
 
-    def begin_with(self, network: PolicyNetwork) -> None:
-        """Take the weights of a network of the same shape."""
+    def begin_with(self, tensors: Tensors) -> None:
+        """Take the weights of a policy of the same shape."""
+        network = self.network()
+        network.take(tensors)
         extractor = self.features_extractor
         assert isinstance(extractor, TrunkExtractor)
         extractor.trunk.load_state_dict(network.trunk.state_dict())

@@ -25,7 +25,9 @@ from evaluation.duplicate import Evaluation, evaluate
 from spades_env import __version__
 from spades_env.files import write_atomically
 from training.checkpoint import CHECKPOINT_FILE, load_checkpoint, save_checkpoint
+from training.clone import Cloner
 from training.config import TrainingConfig
+from training.distill import Distiller
 from training.report import CONFIG_FILE, History, write_report
 from training.selfplay import SelfPlayPPO
 
@@ -69,7 +71,7 @@ def train(
         _check_device(config.device)
         for name in (*config.evaluation.opponents, *config.evaluation.final_opponents):
             load_agent(name)
-        model = SelfPlayPPO(config)
+        model = _learner(config)
         history = load_checkpoint(checkpoint, model) if resume else []
         if config.start is not None and not resume:
             _begin_with(model, config.start)
@@ -90,15 +92,21 @@ def train(
         return write_report(folder, config, history, final_results(model, folder))
 
 
+def _learner(config: TrainingConfig) -> SelfPlayPPO:
+    if config.clone is not None:
+        return Cloner(config)
+    return SelfPlayPPO(config) if config.distill is None else Distiller(config)
+
+
 def _begin_with(model: SelfPlayPPO, start: str) -> None:
     """Give `model` the weights of the policy `start`, which must be of the same rules and widths."""
-    network, description = read_policy(start)
+    tensors, description = read_policy(start)
     rules, hidden = model.config.rule_set(), tuple(model.config.network.hidden)
     if description.rules != rules:
         raise RunError(f"start is {start!r}, trained under other rules; allowed: a policy of the run's rules")
     if description.hidden != hidden:
         raise RunError(f"start is {start!r} with hidden widths {description.hidden}; allowed: {hidden}")
-    model.policy.begin_with(network)
+    model.policy.begin_with(tensors)
 
 
 def save_policy(path: Path, model: SelfPlayPPO) -> None:
@@ -112,7 +120,7 @@ def save_policy(path: Path, model: SelfPlayPPO) -> None:
         "date": datetime.now(UTC).date().isoformat(),
     }
     description = Description(config.rule_set(), model.policy.hidden, model.policy.precision, trained)
-    write_atomically(path, policy_bytes(model.policy.network(), description))
+    write_atomically(path, policy_bytes(model.policy.network().tensors(), description))
 
 
 def final_results(model: SelfPlayPPO, folder: Path) -> dict[str, Any]:
@@ -284,7 +292,7 @@ class Keeper(BaseCallback):
 
     def _evaluate(self) -> dict[str, Any]:
         """Measure the greedy policy against the opponents, keep a snapshot, write both to the history."""
-        agent = LearnedAgent(self.model.policy.network(), self.config.rule_set(), name=self.config.name)
+        agent = LearnedAgent(self.model.policy.network().tensors(), self.config.rule_set(), name=self.config.name)
         settings = self.config.evaluation
         found = {
             opponent: _entry(

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from gymnasium import spaces
 from stable_baselines3.common.vec_env import VecEnv
 
-from agents.learned.network import input_size
 from agents.learned.sampling import keys_of_games
+from agents.learned.weights import input_size
 from spades_env.actions import NUM_ACTIONS
 from spades_env.engine.batch import default_bag_price
 from spades_env.engine.rollout import apply_choices, team_values, to_next_choice

@@ -25,12 +25,12 @@ from agents.learned.network import has_fast_bfloat16
 from agents.learned.sampling import sample_rows, uniforms
 from agents.registry import load_agent
 from spades_env.actions import NIL
-from training.buffer import DealBuffer
+from training.buffer import Choices, DealBuffer
 from training.config import TrainingConfig
 from training.diagnostics import deal_summary
+from training.line_ups import PoolVecEnv, ResponderVecEnv
 from training.losses import Coefficients, minibatch_loss
 from training.policy import SeatPolicy
-from training.responder import ResponderVecEnv
 from training.seats import SeatVecEnv, most_choices
 
 
@@ -44,9 +44,13 @@ def _annealed(final: float, left: float) -> float:
 
 
 def _table(config: TrainingConfig) -> SeatVecEnv:
-    """The deals to learn from: all seats the policy's, or one team's against a fixed opponent."""
+    """The deals to learn from: all seats the policy's, some with a pool's agents, or one team's against an opponent."""
     games = config.rule_set(), config.ppo.games, config.seed, config.bag_price
-    return SeatVecEnv(*games) if config.opponent is None else ResponderVecEnv(*games, load_agent(config.opponent))
+    if config.opponent is not None:
+        return ResponderVecEnv(*games, load_agent(config.opponent))
+    if config.pool is not None:
+        return PoolVecEnv(*games, [load_agent(name) for name in config.pool.agents], config.pool)
+    return SeatVecEnv(*games)
 
 
 class SelfPlayPPO(MaskablePPO):
@@ -177,7 +181,7 @@ class SelfPlayPPO(MaskablePPO):
         with self.timed("network"):
             for epoch in range(self.n_epochs):
                 rng = np.random.default_rng([self.config.seed, self.num_timesteps, epoch])
-                for choices in self.rollout_buffer.minibatches(ppo.minibatch, rng):
+                for choices in self.rollout_buffer.minibatches(ppo.minibatch, rng, ppo.sure, ppo.sure_share):
                     for name, value in self._gradient_step(choices, now).items():
                         sums[name] += float(value.detach())
                     steps += 1
@@ -185,13 +189,18 @@ class SelfPlayPPO(MaskablePPO):
         for name, total in sums.items():
             self.logger.record(f"train/{name}", total / steps)
 
-    def _gradient_step(self, choices: Any, now: Coefficients) -> dict[str, torch.Tensor]:
-        logits, values = self.policy.logits_and_values(choices.observations, choices.masks)
-        loss = minibatch_loss(logits, values, choices, self.config.ppo, self.config.explore, now)
-        if not torch.isfinite(loss.total):
-            raise TrainingDiverged(f"the loss is {float(loss.total.detach())} after {self.num_timesteps} deals")
+    def _gradient_step(self, choices: Choices, now: Coefficients) -> dict[str, torch.Tensor]:
+        total, parts = self._loss(choices, now)
+        if not torch.isfinite(total):
+            raise TrainingDiverged(f"the loss is {float(total.detach())} after {self.num_timesteps} deals")
         self.policy.optimizer.zero_grad()
-        loss.total.backward()
+        total.backward()
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.config.ppo.max_grad_norm)
         self.policy.optimizer.step()
-        return loss.parts
+        return parts
+
+    def _loss(self, choices: Choices, now: Coefficients) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        """The loss of a minibatch, and its parts for the log."""
+        logits, values = self.policy.logits_and_values(choices.observations, choices.masks)
+        loss = minibatch_loss(logits, values, choices, self.config.ppo, self.config.explore, now)
+        return loss.total, loss.parts

@@ -1,4 +1,4 @@
-"""The policy network: a trunk shared by policy and value, fed with the bytes of the flat observation."""
+"""The policy network in torch, to train: a trunk that policy and value share, fed with the bytes of an observation."""
 
 from __future__ import annotations
 
@@ -9,16 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from agents.learned.weights import PRECISIONS, Tensors
 from spades_env.actions import NUM_ACTIONS
-from spades_env.observation.blocks import FLAT_SCALES, GAME_SIZE, RULES_OFFSET
-from spades_env.rules import Rules
-
-PRECISIONS = ("float32", "bfloat16")
-
-
-def input_size(rules: Rules) -> int:
-    """Length of the prefix of the flat observation that can differ while `rules` stay the same."""
-    return RULES_OFFSET if rules.deal == "draft" else GAME_SIZE
+from spades_env.observation.blocks import FLAT_SCALES
 
 
 def has_fast_bfloat16() -> bool:
@@ -76,6 +69,14 @@ class PolicyNetwork(nn.Module):
         """(masked logits float32 (B, 73), values float32 (B,)); `masks` are bool (B, 73), True = legal."""
         features = self.trunk(observations)
         return mask_logits(self.action_head(features), masks), self.value_head(features).squeeze(-1)
+
+    def tensors(self) -> Tensors:
+        """The weights as a policy file holds them."""
+        return {name: tensor.detach().cpu().numpy().copy() for name, tensor in self.state_dict().items()}
+
+    def take(self, tensors: Tensors) -> None:
+        """Set the weights to those of a policy of the same shape."""
+        self.load_state_dict({name: torch.from_numpy(tensor) for name, tensor in tensors.items()})
 
 
 def mask_logits(logits: Tensor, masks: Tensor) -> Tensor:

@@ -5,78 +5,57 @@ from __future__ import annotations
 import os
 
 import numpy as np
-import torch
 
 from agents.base import ActionArray, AgentError, FloatArray, KeyArray
-from agents.learned.network import PolicyNetwork
+from agents.learned.forward import OUTPUTS, Floats, make_net, write_outputs
 from agents.learned.sampling import sample_rows
-from agents.learned.weights import read_policy
+from agents.learned.weights import Tensors, input_size, read_policy
 from spades_env.actions import NUM_ACTIONS
 from spades_env.engine.state import RULES, StateArray, rules_from_record, rules_to_record
-from spades_env.observation.blocks import FLAT_SIZE
-from spades_env.observation.flat import encode_views
 from spades_env.rules import Rules
-from spades_env.view import write_view_masks
 
 MATCH_FIELDS = ("target", "mercy", "max_deals", "step", "dealers_left", "_pad")
 """Rules that a policy for single deals need not share with the table: when a match ends, and the mirror image."""
 MATCH_RULES = ("target", "mercy", "max_deals", "turn_direction", "first_seat")
 """The same by their names in `Rules`."""
-BLOCK = 256
-"""Rows of every forward pass, padded with zeros: matrix products of one shape round the same in any batch."""
 _SHARED_FIELDS = [name for name in RULES.names or () if name not in MATCH_FIELDS]
 
 
 class LearnedAgent:
     """Plays the action of highest probability (`sample=False`) or draws one with the decision's key."""
 
-    def __init__(self, network: PolicyNetwork, rules: Rules, *, name: str = "policy", sample: bool = False) -> None:
+    def __init__(self, tensors: Tensors, rules: Rules, *, name: str = "policy", sample: bool = False) -> None:
         self.name = name
-        self.network = network.eval()
         self.rules = rules
         self.sample = sample
+        self.net = make_net(tensors, input_size(rules))
         self._record = rules_to_record(rules)[0]
 
     def act(self, views: StateArray, keys: KeyArray) -> ActionArray:
         """Actions for `views`, see `agents.base.Agent`; views under other rules than the policy's are refused."""
-        self._check_rules(views)
-        actions = np.empty(len(views), np.int16)
-        for start in range(0, len(views), BLOCK):
-            rows = slice(start, start + BLOCK)
-            actions[rows] = self._act(views[rows], keys[rows])
-        return actions
-
-    def _act(self, views: StateArray, keys: KeyArray) -> ActionArray:
-        """Actions for at most BLOCK views, padded to BLOCK rows."""
-        logits = self._logits(views)
+        logits = self.outputs(views)[:, :NUM_ACTIONS]
         if not self.sample:
-            return logits.argmax(dim=1).numpy().astype(np.int16)
+            return logits.argmax(axis=1).astype(np.int16)
         actions = np.empty(len(views), np.int64)
-        sample_rows(torch.softmax(logits, dim=1).numpy(), keys, actions)
+        sample_rows(softmax(logits), keys, actions)
         return actions.astype(np.int16)
 
     def chances(self, views: StateArray) -> FloatArray:
         """Chance of every action, see `agents.base.KnownPolicy`; 1 for one action unless she draws (`sample`)."""
-        self._check_rules(views)
+        logits = self.outputs(views)[:, :NUM_ACTIONS]
+        if self.sample:
+            chances = softmax(logits).astype(np.float64)
+            return np.asarray(chances / chances.sum(axis=1, keepdims=True))
         chances = np.zeros((len(views), NUM_ACTIONS))
-        for start in range(0, len(views), BLOCK):
-            rows = slice(start, start + BLOCK)
-            logits = self._logits(views[rows])
-            if self.sample:
-                chances[rows] = torch.softmax(logits, dim=1).numpy()
-            else:
-                chances[np.arange(start, start + len(logits)), logits.argmax(dim=1).numpy()] = 1.0
-        return chances / chances.sum(axis=1, keepdims=True)
+        chances[np.arange(len(views)), logits.argmax(axis=1)] = 1.0
+        return chances
 
-    def _logits(self, views: StateArray) -> torch.Tensor:
-        """Logits, float32 (n, actions), for at most BLOCK views."""
-        observations = np.zeros((BLOCK, FLAT_SIZE), np.uint8)
-        masks = np.ones((BLOCK, NUM_ACTIONS), np.int8)
-        encode_views(views, observations[: len(views)])
-        write_view_masks(views, masks[: len(views)])
-        with torch.inference_mode():
-            logits: torch.Tensor = self.network(torch.from_numpy(observations), torch.from_numpy(masks).bool())[0]
-        return logits[: len(views)]
+    def outputs(self, views: StateArray) -> Floats:
+        """Masked logits and, last, the value (points / 100 to the mover's team): float32 (n, 74)."""
+        self._check_rules(views)
+        out = np.empty((len(views), OUTPUTS), np.float32)
+        write_outputs(self.net, views, out)
+        return out
 
     def _check_rules(self, views: StateArray) -> None:
         rules = views["known"]["rules"]
@@ -98,7 +77,13 @@ class LearnedAgent:
         return f"policy {self.name!r} was trained for {own} and cannot play with {other}"
 
 
+def softmax(logits: Floats) -> Floats:
+    """Probabilities, float32 (n, actions), exactly 0 for illegal actions."""
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True), np.float32)
+
+
 def load_policy(path: str | os.PathLike[str], *, sample: bool = False) -> LearnedAgent:
     """The agent in a policy file or a run's folder; a damaged, foreign or outdated file is refused with one line."""
-    network, description = read_policy(path)
-    return LearnedAgent(network, description.rules, name=os.fspath(path), sample=sample)
+    tensors, description = read_policy(path)
+    return LearnedAgent(tensors, description.rules, name=os.fspath(path), sample=sample)

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
+import numpy as np
+import numpy.typing as npt
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
-from torch import Tensor
+from safetensors.numpy import save
 
 from agents.base import AgentError
-from agents.learned.network import PRECISIONS, PolicyNetwork, input_size
 from spades_env.actions import NUM_ACTIONS
-from spades_env.observation.blocks import OBSERVATION_VERSION
+from spades_env.observation.blocks import GAME_SIZE, OBSERVATION_VERSION, RULES_OFFSET
 from spades_env.rules import FIELD_NAMES, Rules, RulesError
 
 FORMAT = "spades_env.policy"
@@ -27,6 +26,9 @@ POLICY_FILE = "policy.safetensors"
 MAX_BYTES = 512 * 2**20
 MAX_LAYERS, MAX_WIDTH = 16, 8192
 
+PRECISIONS = ("float32", "bfloat16")
+"""In which the products of the trunk were computed in training; at play it is always float32."""
+Tensors = dict[str, npt.NDArray[np.float32]]
 Form = tuple[str, tuple[int, ...]]
 """Type, as safetensors names it, and shape of a tensor."""
 
@@ -42,7 +44,25 @@ class Description:
     """Facts about the training, for people: deals, seed, configuration, package version, date."""
 
 
-def policy_bytes(network: PolicyNetwork, description: Description) -> bytes:
+def input_size(rules: Rules) -> int:
+    """Length of the prefix of the flat observation that can differ while `rules` stay the same."""
+    return RULES_OFFSET if rules.deal == "draft" else GAME_SIZE
+
+
+def tensor_forms(n_inputs: int, hidden: Sequence[int]) -> dict[str, tuple[int, ...]]:
+    """Name and shape of every tensor of a policy: a layer's weight is (outputs, inputs)."""
+    sizes = [n_inputs, *hidden]
+    forms: dict[str, tuple[int, ...]] = {}
+    for name, inputs, outputs in (
+        *((f"trunk.layers.{k}", sizes[k], sizes[k + 1]) for k in range(len(hidden))),
+        ("action_head", sizes[-1], NUM_ACTIONS),
+        ("value_head", sizes[-1], 1),
+    ):
+        forms |= {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
+    return forms
+
+
+def policy_bytes(tensors: Tensors, description: Description) -> bytes:
     """The contents of a policy file."""
     header = {
         "format": FORMAT,
@@ -54,12 +74,11 @@ def policy_bytes(network: PolicyNetwork, description: Description) -> bytes:
         "precision": description.precision,
         "trained": description.trained,
     }
-    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
     return save(tensors, {"spades_env": json.dumps(header)})
 
 
-def read_policy(path: str | os.PathLike[str]) -> tuple[PolicyNetwork, Description]:
-    """The network and description in a policy file, or in the folder that has one; refused with one line if unfit."""
+def read_policy(path: str | os.PathLike[str]) -> tuple[Tensors, Description]:
+    """The weights and description in a policy file, or in the folder that has one; refused with one line if unfit."""
     file = Path(path)
     file = file / POLICY_FILE if file.is_dir() else file
     if not file.is_file():
@@ -67,16 +86,19 @@ def read_policy(path: str | os.PathLike[str]) -> tuple[PolicyNetwork, Descriptio
     if file.stat().st_size > MAX_BYTES:
         raise AgentError(f"policy {str(file)!r}: {file.stat().st_size} bytes; allowed: up to {MAX_BYTES}")
     try:
-        with safe_open(file, framework="pt") as handle:
+        with safe_open(file, framework="np") as handle:
             description = _description(file, _header(file, handle.metadata()))
             names = list(handle.keys())
             forms = {name: _form(handle.get_slice(name)) for name in names}
-            # Before a network of the size that the description claims is built.
+            # Before arrays of the size that the file claims are made.
             _check_forms(file, description, forms)
             tensors = {name: handle.get_tensor(name) for name in names}
     except SafetensorError as error:
         raise AgentError(f"policy {str(file)!r}: damaged or no safetensors file ({error})") from None
-    return _network(file, description, tensors), description
+    for name, tensor in tensors.items():
+        if not np.isfinite(tensor).all():
+            raise AgentError(f"policy {str(file)!r}: tensor {name} holds NaN or infinite values")
+    return tensors, description
 
 
 def _header(file: Path, metadata: Mapping[str, str] | None) -> dict[str, Any]:
@@ -137,9 +159,8 @@ def _form(part: Any) -> Form:
 
 def _check_forms(file: Path, description: Description, forms: Mapping[str, Form]) -> None:
     """Refuse tensors of another name, type or shape than those of the network described."""
-    with torch.device("meta"):  # a network without memory
-        network = PolicyNetwork(input_size(description.rules), description.hidden, description.precision)
-    expected = {name: ("F32", tuple(tensor.shape)) for name, tensor in network.state_dict().items()}
+    shapes = tensor_forms(input_size(description.rules), description.hidden)
+    expected = {name: ("F32", shape) for name, shape in shapes.items()}
     odd = sorted(set(forms) ^ set(expected))
     if odd:
         raise AgentError(f"policy {str(file)!r}: tensors do not fit the description: {', '.join(odd[:5])}")
@@ -147,13 +168,3 @@ def _check_forms(file: Path, description: Description, forms: Mapping[str, Form]
         if (dtype, shape) != expected[name]:
             allowed = " ".join(map(str, expected[name]))
             raise AgentError(f"policy {str(file)!r}: tensor {name} is {dtype} {shape}; allowed: {allowed}")
-
-
-def _network(file: Path, description: Description, tensors: dict[str, Tensor]) -> PolicyNetwork:
-    """The network with `tensors`, which fit the description, as its weights; every value is checked."""
-    network = PolicyNetwork(input_size(description.rules), description.hidden, description.precision)
-    for name, tensor in tensors.items():
-        if not bool(torch.isfinite(tensor).all()):
-            raise AgentError(f"policy {str(file)!r}: tensor {name} holds NaN or infinite values")
-    network.load_state_dict(tensors)
-    return network

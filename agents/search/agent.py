@@ -14,7 +14,9 @@ from agents.objective import Objective, checked_objective, for_each_stakes
 from agents.search.beliefs import search_beliefs, write_nil_shares
 from agents.search.effort import Desk, Effort, new_desk
 from agents.search.searcher import best_row, fallback_row, search_moves, search_row, start_row
+from agents.search.values import search_values
 from agents.stakes import POINTS, Stakes
+from spades_env.actions import NUM_ACTIONS
 from spades_env.checks import finite_number, whole_number
 from spades_env.engine.state import StateArray
 
@@ -114,6 +116,15 @@ class SearchAgent:
     def beliefs(self, views: StateArray, keys: KeyArray) -> FloatArray:
         """Return where she thinks the unseen cards are, see `agents.base.Believer`."""
         return search_beliefs(views, keys, float(self.trust))
+
+    def values(self, views: StateArray, keys: KeyArray) -> FloatArray:
+        """Return what each action she compares is worth to her team, see `agents.base.Valuer`."""
+        out = np.empty((views.shape[0], NUM_ACTIONS))
+        for rows, stakes in for_each_stakes(views, self.objective):
+            some = np.empty((rows.size, NUM_ACTIONS))
+            search_values(views[rows], keys[rows], self.effort, stakes, POINTS, self._desk, some)
+            out[rows] = some
+        return out
 
     def _act_until(self, views: StateArray, row: int, key: np.uint64, stakes: Stakes) -> int:
         """Search batch after batch until the time is over or one candidate is left."""

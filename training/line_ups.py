@@ -1,0 +1,105 @@
+"""LineUpVecEnv: deals in which agents that do not learn sit on some of the seats.
+
+Their columns stay empty. Who sits where is a function of the deal's number, so a resumed run meets the same tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.base import Agent, AgentError, decision_keys
+from spades_env.actions import action_text
+from spades_env.engine.lockstep import take_moves
+from spades_env.envs.players import choose
+from spades_env.rules import Rules
+from spades_env.view import empty_views, views_to_act
+from training.config import PoolConfig
+from training.seats import SeatVecEnv
+
+LEARNER = -1
+Owners = npt.NDArray[np.int64]
+
+
+class LineUpVecEnv(SeatVecEnv):
+    """Single deals in which `agents` choose for the seats that `owners` gives them; only the learner's choices wait."""
+
+    def __init__(self, rules: Rules, games: int, seed: int, bag_price: float | None, agents: Sequence[Agent]) -> None:
+        super().__init__(rules, games, seed, bag_price)
+        self.agents = tuple(agents)
+        self._owners: Owners = np.full((games, rules.players), LEARNER)
+        self._views = empty_views(games)
+        self._keys = np.zeros(games, np.uint64)
+
+    def owners(self, numbers: npt.NDArray[np.int64]) -> Owners:
+        """Who sits where in the deals of these numbers, (n, players): LEARNER, or the index of an agent."""
+        raise NotImplementedError
+
+    def deal(self, first_game: int) -> None:
+        """Deal games number `first_game` and on; the number also says who sits where."""
+        super().deal(first_game)
+        self._owners = self.owners(first_game + np.arange(self.games))
+
+    def waiting(self) -> npt.NDArray[np.int64]:
+        """Play on to the learner's next choice in every game; indices of the games that wait for it."""
+        while True:
+            games = super().waiting()
+            owners = self._owners[games, self.states["turn"][games]]
+            others = np.unique(owners[owners != LEARNER])
+            if len(others) == 0:
+                return games
+            for owner in others:
+                self._let_choose(self.agents[owner], games[owners == owner])
+
+    def _let_choose(self, agent: Agent, games: npt.NDArray[np.int64]) -> None:
+        """One choice of `agent` in each of `games`."""
+        states, views, keys = self.states[games], self._views[: len(games)], self._keys[: len(games)]
+        views_to_act(states, views)
+        decision_keys(states, keys)
+        actions = choose(agent, views, keys)
+        wrong = int(take_moves(self.states, games, actions))
+        if wrong >= 0:
+            text = action_text(int(actions[wrong]))
+            raise AgentError(f"opponent {agent.name!r} chose {text}, which the rules do not allow there")
+
+
+class ResponderVecEnv(LineUpVecEnv):
+    """The learner on one team's seats, team 0 in deals of even number and team 1 in the others, against one agent."""
+
+    def __init__(self, rules: Rules, games: int, seed: int, bag_price: float | None, opponent: Agent) -> None:
+        super().__init__(rules, games, seed, bag_price, [opponent])
+
+    def owners(self, numbers: npt.NDArray[np.int64]) -> Owners:
+        """The learner's team goes by the parity of the number."""
+        seats = np.arange(self.rules.players)
+        return np.where((numbers[:, None] - seats) % 2 == 0, LEARNER, 0)
+
+
+class PoolVecEnv(LineUpVecEnv):
+    """Self-play, and in a share of the deals an agent of the pool on the other team's seats or as one partner."""
+
+    def __init__(
+        self, rules: Rules, games: int, seed: int, bag_price: float | None, agents: Sequence[Agent], pool: PoolConfig
+    ) -> None:
+        super().__init__(rules, games, seed, bag_price, agents)
+        self.pool = pool
+        weights = np.array(list(pool.agents.values()), np.float64)
+        self._chances = weights.cumsum() / weights.sum()
+        self._line_up_seed = seed
+
+    def owners(self, numbers: npt.NDArray[np.int64]) -> Owners:
+        """Draw the line-up of each deal from its number."""
+        return np.array([self._line_up(int(number)) for number in numbers])
+
+    def _line_up(self, number: int) -> list[int]:
+        kind, which, seat = np.random.default_rng([self._line_up_seed, 0x9001, number]).random(3)
+        players = self.rules.players
+        if kind >= self.pool.opponents + self.pool.partners:
+            return [LEARNER] * players
+        agent = int(np.searchsorted(self._chances, which, side="right"))
+        first = int(seat * players)
+        if kind < self.pool.opponents:
+            return [agent if (place - first) % 2 == 0 else LEARNER for place in range(players)]
+        return [agent if place == first else LEARNER for place in range(players)]
