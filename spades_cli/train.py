@@ -71,7 +71,7 @@ def command(
     bar = Bar(console, config.deals)
     try:
         with bar.progress:
-            report = train(config, Path(runs), resume=resume, show=bar.show)
+            report = train(config, Path(runs), resume=resume, show=bar.show, prepare=bar.labelled)
     except Interrupted as stop:
         console.print(f"spades: {stop}", soft_wrap=True)
         return INTERRUPTED
@@ -119,6 +119,10 @@ class Bar:
             console=console,
         )
         self.task = self.progress.add_task("training", total=deals, speed="")
+
+    def labelled(self, number: int) -> None:
+        """Called after every shard of labels."""
+        self.progress.update(self.task, speed=f"labels: shard {number + 1:,} is there")
 
     def show(self, model: SelfPlayPPO, entry: dict[str, Any] | None) -> None:
         """Called between collections; `entry` is set after an evaluation."""

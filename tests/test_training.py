@@ -148,6 +148,26 @@ def test_minibatches_hold_every_choice_once() -> None:
     assert total == pytest.approx(float(buffer.returns.reshape(-1)[buffer.rows()].sum()), abs=1e-3)
 
 
+def test_sure_cards_come_in_part_with_the_inverse_as_weight() -> None:
+    """Bids and what is not sure always come; the weights leave sums as they were, on average over passes."""
+    buffer = collect(SelfPlayPPO(small(ppo={"games": 64, "minibatch": 64})))
+    rows = buffer.rows()
+    sure = buffer.log_probs.reshape(-1)[rows] > np.log(0.4)
+    bids = buffer.is_bid.reshape(-1)[rows]
+    assert 0 < (sure & ~bids).sum() < len(rows) - bids.sum()
+    taken, weight = 0, 0.0
+    for pass_ in range(40):
+        batches = list(buffer.minibatches(500, np.random.default_rng(pass_), 0.4, 0.25))
+        taken += sum(len(batch.actions) for batch in batches)
+        weight += sum(float(batch.weights.sum()) for batch in batches)
+        assert sum(int(batch.is_bid.sum()) for batch in batches) == bids.sum()
+        for batch in batches:
+            assert set(batch.weights.tolist()) <= {1.0, 4.0}
+            assert (batch.weights[batch.old_log_prob <= np.log(0.4)] == 1).all()
+    assert weight / 40 == pytest.approx(len(rows), rel=0.02)
+    assert taken / 40 == pytest.approx(len(rows) - 0.75 * (sure & ~bids).sum(), rel=0.02)
+
+
 def choices(**changes: Any) -> Choices:
     base = {
         "observations": torch.zeros(3, GAME_SIZE, dtype=torch.uint8),
@@ -158,6 +178,7 @@ def choices(**changes: Any) -> Choices:
         "returns": torch.zeros(3),
         "is_bid": torch.tensor([True, True, False]),
         "explored": torch.tensor([True, True, False]),
+        "weights": torch.ones(3),
     }
     return Choices(**(base | changes))
 

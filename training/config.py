@@ -165,6 +165,13 @@ class TrainingConfig(Section):
     explore: ExploreConfig = ExploreConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
 
+    @model_validator(mode="after")
+    def _one_way_to_learn(self) -> TrainingConfig:
+        ways = [name for name in ("clone", "distill", "pool", "opponent") if getattr(self, name) is not None]
+        if len(ways) > 1:
+            raise ValueError(f"{' and '.join(ways)} are given; allowed: one of clone, distill, pool, opponent")
+        return self
+
     def rule_set(self) -> Rules:
         """The rules as a value."""
         return as_rules(self.rules)

@@ -150,7 +150,8 @@ def _bytes(labels: Labels, config: LabelsConfig, rules: Rules, number: int) -> b
 def read_shard(path: Path, config: LabelsConfig, rules: Rules, number: int) -> Labels:
     """The labels in a file, which must be shard `number` of `config`; a damaged or foreign one is refused."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        # Opened here: of a damaged file NumPy leaves the handle open.
+        with path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
             header = json.loads(bytes(file["header"]))
             arrays = {name: file[name] for name in ("observations", "masks", "values", "is_bid")}
     except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError) as error:

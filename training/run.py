@@ -28,6 +28,7 @@ from training.checkpoint import CHECKPOINT_FILE, load_checkpoint, save_checkpoin
 from training.clone import Cloner
 from training.config import TrainingConfig
 from training.distill import Distiller
+from training.labels import make_shards
 from training.report import CONFIG_FILE, History, write_report
 from training.selfplay import SelfPlayPPO
 
@@ -52,12 +53,18 @@ Report = Callable[[SelfPlayPPO, dict[str, Any] | None], None]
 
 
 def train(
-    config: TrainingConfig, runs: Path = Path("runs"), *, resume: bool = False, show: Report | None = None
+    config: TrainingConfig,
+    runs: Path = Path("runs"),
+    *,
+    resume: bool = False,
+    show: Report | None = None,
+    prepare: Callable[[int], None] | None = None,
 ) -> Path:
     """Train as `config` says in `runs/<name>`, evaluate, and return the path of the report.
 
     A folder that holds a run is refused unless `resume`, which goes on from the last checkpoint and ends with the
-    same weights as a run that was never stopped (same machine, threads and library versions).
+    same weights as a run that was never stopped (same machine, threads and library versions). Labels to distill that
+    are missing are made first; `prepare` is called with the number of each shard that is there.
     """
     folder = runs / config.name
     checkpoint = folder / CHECKPOINT_FILE
@@ -71,6 +78,8 @@ def train(
         _check_device(config.device)
         for name in (*config.evaluation.opponents, *config.evaluation.final_opponents):
             load_agent(name)
+        if config.distill is not None:
+            make_shards(config.distill.labels, config.rule_set(), Path(config.distill.folder), show=prepare)
         model = _learner(config)
         history = load_checkpoint(checkpoint, model) if resume else []
         if config.start is not None and not resume:

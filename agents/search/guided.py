@@ -1,0 +1,203 @@
+"""A search that a policy network guides: its opinion is a prior for every candidate, and it may play the worlds on.
+
+What a candidate is worth is its mean over worlds, as in searcher.py, plus `prior` points times the policy's log
+probability. That is the mean to choose by where the means are uncertain (KL-regularised search; Grill et al. 2020), and
+it keeps a search of few worlds from preferring by chance what the policy knows to be wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.base import ActionArray, KeyArray
+from agents.learned.forward import OUTPUTS, Floats, Net, run_net
+from agents.rules.normal.agent import normal_action
+from agents.search.effort import Desk, Effort
+from agents.search.playout import doubted_worth, play_on
+from agents.search.searcher import FIRST_ROUND, best_of, drop_losers, start
+from agents.search.solver.api import solve_moves
+from agents.search.worlds import kept_worlds, lay_out
+from agents.stakes import Stakes
+from spades_env.actions import NUM_ACTIONS
+from spades_env.cards import NUM_CARDS
+from spades_env.engine.kernel import kernel
+from spades_env.engine.rollout import only_action
+from spades_env.engine.state import PHASE_DEAL_OVER, PHASE_PLAY, StateArray
+from spades_env.engine.step import apply_action, legal_parts
+from spades_env.observation.blocks import FLAT_SIZE
+from spades_env.observation.flat import encode_flat
+from spades_env.view import empty_views, write_view
+
+LEAST_LOG_CHANCE = -8.0
+"""No candidate is held against more than this, in nats."""
+
+
+class Guide(NamedTuple):
+    """The policy and what it works on.
+
+    `views`: one view. `observation`: uint8 (FLAT_SIZE,). `rows`: float32 (2, widest layer). `bonus`: float64, points
+    for each candidate.
+    """
+
+    net: Net
+    views: StateArray
+    observation: npt.NDArray[np.uint8]
+    rows: Floats
+    bonus: npt.NDArray[np.float64]
+
+
+def new_guide(net: Net) -> Guide:
+    """Memory for one search at a time."""
+    rows = np.zeros((2, max(int(net.sizes.max()), OUTPUTS)), np.float32)
+    return Guide(net, empty_views(1), np.zeros(FLAT_SIZE, np.uint8), rows, np.zeros(NUM_ACTIONS))
+
+
+@kernel
+def policy_action(game: np.void, guide: Guide) -> int:
+    """What the policy does for the seat to act: its likeliest legal action, the first among equals."""
+    write_view(game, int(game["turn"]), guide.views[0])
+    encode_flat(guide.views[0], guide.observation)
+    logits = guide.rows[run_net(guide.net, guide.observation, guide.rows)]
+    cards, calls = legal_parts(game)
+    best, highest = -1, -math.inf
+    for action in range(NUM_ACTIONS):
+        legal = (cards >> action) & 1 if action < NUM_CARDS else (calls >> (action - NUM_CARDS)) & 1
+        if legal and logits[action] > highest:
+            best, highest = action, logits[action]
+    return best
+
+
+@kernel
+def play_on_by_policy(game: np.void, guide: Guide) -> None:
+    """Bid and play the deal of `game` to its end as the policy does, every seat from what she may know."""
+    while int(game["phase"]) < PHASE_DEAL_OVER:
+        action = only_action(game)
+        apply_action(game, action if action >= 0 else policy_action(game, guide))
+
+
+@kernel
+def write_bonus(view: np.void, desk: Desk, count: int, prior: float, guide: Guide) -> None:
+    """Fill `guide.bonus` for the `count` candidates in `desk.actions`: `prior` times their log chance under the policy.
+
+    A candidate card stands for the equal cards above it (candidates.py), and takes the best chance among them.
+    """
+    encode_flat(view, guide.observation)
+    logits = guide.rows[run_net(guide.net, guide.observation, guide.rows)]
+    cards, calls = legal_parts(view["known"])
+    highest, total = -math.inf, 0.0
+    for action in range(NUM_ACTIONS):
+        legal = (cards >> action) & 1 if action < NUM_CARDS else (calls >> (action - NUM_CARDS)) & 1
+        if legal:
+            highest = max(highest, logits[action])
+    for action in range(NUM_ACTIONS):
+        legal = (cards >> action) & 1 if action < NUM_CARDS else (calls >> (action - NUM_CARDS)) & 1
+        if legal:
+            total += math.exp(logits[action] - highest)
+    for n in range(count):
+        action = int(desk.actions[n])
+        best = logits[action]
+        if action < NUM_CARDS:
+            following = int(desk.actions[n + 1]) if n + 1 < count else NUM_CARDS
+            for card in range(action + 1, min(following, 13 * (action // 13) + 13)):
+                if (cards >> card) & 1:
+                    best = max(best, logits[card])
+        guide.bonus[n] = prior * max(LEAST_LOG_CHANCE, best - highest - math.log(total))
+
+
+@kernel
+def value_worlds(
+    known: np.void,
+    first: int,
+    last: int,
+    count: int,
+    effort: Effort,
+    by_policy: bool,
+    stakes: Stakes,
+    points: Stakes,
+    desk: Desk,
+    guide: Guide,
+) -> None:
+    """Fill rows `first` to `last` - 1 of `desk.values`, as searcher.value_worlds does, bonuses included."""
+    states, actions = desk.states, desk.actions
+    seat = int(known["turn"])
+    sign = 1.0 if seat & 1 == 0 else -1.0
+    left = int(known["rules"]["hand_size"]) - int(known["trick"])
+    exactly = int(known["phase"]) == PHASE_PLAY and left <= effort.exact
+    doubt = effort.doubt if int(known["phase"]) != PHASE_PLAY else 0.0
+    states[0] = known
+    for k in range(first, last):
+        lay_out(known, k, desk)
+        if exactly and solve_moves(states[0], desk.workspace[0], stakes, effort.nodes, desk.solved) != 0:
+            for n in range(count):
+                if actions[n] >= 0:
+                    desk.values[k, n] = sign * desk.solved[actions[n]] + guide.bonus[n]
+            continue
+        for n in range(count):
+            if actions[n] >= 0:
+                states[1] = states[0]
+                apply_action(states[1], actions[n])
+                if by_policy:
+                    play_on_by_policy(states[1], guide)
+                else:
+                    play_on(states[1], points)
+                desk.values[k, n] = sign * doubted_worth(known, states[1], seat, doubt, stakes) + guide.bonus[n]
+
+
+@kernel
+def guided_action(
+    view: np.void,
+    key: np.uint64,
+    effort: Effort,
+    prior: float,
+    by_policy: bool,
+    stakes: Stakes,
+    points: Stakes,
+    desk: Desk,
+    guide: Guide,
+) -> int:
+    """The action of the seat to act in `view`; where there is nothing to search, the policy's."""
+    desk.totals[:] = 0.0
+    write_view(view["known"], int(view["seat"]), desk.views[0])
+    desk.views[0]["shown"] = view["shown"]
+    known = desk.views[0]["known"]
+    count = start(desk.views[0], stakes, desk)
+    if count == 1:
+        return int(desk.actions[0])
+    if count == 0 or not kept_worlds(known, key, effort, desk):
+        return normal_action(known, int(view["shown"]), stakes)
+    write_bonus(desk.views[0], desk, count, prior, guide)
+    done, left = 0, count
+    while done < effort.worlds and left > 1:
+        upto = min(effort.worlds, FIRST_ROUND if done == 0 else 2 * done)
+        value_worlds(known, done, upto, count, effort, by_policy, stakes, points, desk, guide)
+        for n in range(count):
+            for k in range(done, upto):
+                desk.totals[n] += desk.values[k, n]
+        done = upto
+        left = drop_losers(
+            desk.values, desk.actions, done, count, best_of(desk.actions, desk.totals, count), effort.margin
+        )
+    return int(desk.actions[best_of(desk.actions, desk.totals, count)])
+
+
+@kernel
+def guided_moves(
+    views: StateArray,
+    rows: npt.NDArray[np.int64],
+    keys: KeyArray,
+    effort: Effort,
+    prior: float,
+    by_policy: bool,
+    stakes: Stakes,
+    points: Stakes,
+    desk: Desk,
+    guide: Guide,
+    out: ActionArray,
+) -> None:
+    """`guided_action` for the `rows` of `views`."""
+    for row in rows:
+        out[row] = guided_action(views[row], keys[row], effort, prior, by_policy, stakes, points, desk, guide)
