@@ -26,6 +26,16 @@ from agents.search.agent import level
 from agents.search.cheating import CheatingAgent
 
 
+def _champion() -> Agent:
+    agent: Agent = importlib.import_module("agents.learned.champion").ChampionAgent()
+    return agent
+
+
+def _guided(**options: Any) -> Agent:
+    agent: Agent = importlib.import_module("agents.search.guided_agent").GuidedAgent(**options)
+    return agent
+
+
 @dataclass(frozen=True)
 class Entry:
     """A named agent: how to make it, and its options: {name: (how to read the text, meaning)}."""
@@ -64,6 +74,15 @@ AGENTS: Mapping[str, Entry] = {
     ),
     "hard": Entry(partial(level, "hard"), "searches: about a millisecond a decision on one core", _SEARCH_OPTIONS),
     "expert": Entry(partial(level, "expert"), "the strongest: some 20 ms a decision on one core", _SEARCH_OPTIONS),
+    "champion": Entry(_champion, "a policy trained by self-play, without search: some 50 microseconds a decision"),
+    "champion+search": Entry(
+        _guided,
+        "`expert` guided by `champion`: the policy is a prior for what the search compares",
+        {
+            **{name: _SEARCH_OPTIONS[name] for name in _SEARCH_OPTIONS if name != "ms"},
+            "prior": (float, "points that a nat of the policy's log chance counts, 0 or more"),
+        },
+    ),
     "lowest": Entry(LowestAgent, "a yardstick: the lowest ordinary bid, the card of the lowest rank"),
     "highest": Entry(HighestAgent, "a yardstick: bids aces, kings and long spades, plays the card of the highest rank"),
     "suit_odds": Entry(SuitOddsAgent, "a baseline: bids by the chance that high cards live, nil too; plays as `easy`"),

@@ -54,12 +54,13 @@ FENCES: dict[str, tuple[str, ...]] = {
     "stable_baselines3": ("spades_env.envs", "training"),
     "sb3_contrib": ("spades_env.envs", "training"),
     "pygame": ("spades_env.render",),
+    "onnx": ("agents.learned",),
     "click": ("spades_cli",),
     "tests": (),
 }
 
 # Needed by extras only: the core must import and work without them.
-OPTIONAL = ("torch", "stable_baselines3", "sb3_contrib", "safetensors", "pygame", "matplotlib", "pydantic")
+OPTIONAL = ("torch", "stable_baselines3", "sb3_contrib", "onnx", "pygame", "matplotlib", "pydantic")
 OPTIONAL += ("tensorboard", "pyspiel", "open_spiel")
 # Modules that are about one optional library, which they may import at the top.
 NEEDS_EXTRA = ("spades_env.envs.sb3", "spades_env.render.rgb", "agents.learned")

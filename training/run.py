@@ -19,7 +19,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 
 from agents.learned.policy import LearnedAgent, load_policy
-from agents.learned.weights import POLICY_FILE, Description, policy_bytes, read_policy
+from agents.learned.weights import POLICY_FILE, Description, input_size, policy_bytes, read_policy
 from agents.registry import load_agent
 from evaluation.duplicate import Evaluation, evaluate
 from spades_env import __version__
@@ -108,11 +108,11 @@ def _learner(config: TrainingConfig) -> SelfPlayPPO:
 
 
 def _begin_with(model: SelfPlayPPO, start: str) -> None:
-    """Give `model` the weights of the policy `start`, which must be of the same rules and widths."""
+    """Give `model` the weights of the policy `start`, which must have the same inputs and widths."""
     tensors, description = read_policy(start)
     rules, hidden = model.config.rule_set(), tuple(model.config.network.hidden)
-    if description.rules != rules:
-        raise RunError(f"start is {start!r}, trained under other rules; allowed: a policy of the run's rules")
+    if input_size(description.rules) != input_size(rules):
+        raise RunError(f"start is {start!r}, a policy for deal={description.rules.deal}; allowed: deal={rules.deal}")
     if description.hidden != hidden:
         raise RunError(f"start is {start!r} with hidden widths {description.hidden}; allowed: {hidden}")
     model.policy.begin_with(tensors)

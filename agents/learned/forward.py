@@ -31,15 +31,17 @@ class Net(NamedTuple):
     """Weights of a policy as kernels want them.
 
     `sizes`: int64, inputs, widths of the hidden layers, OUTPUTS. `weights`: float32, layer after layer, each with a
-    row for every input. `biases`: float32, layer after layer.
+    row for every input. `biases`: float32, layer after layer. `knows_match`: whether it has learned at scores other
+    than 0:0; one that has not is shown 0:0, since what it would make of others is chance.
     """
 
     sizes: npt.NDArray[np.int64]
     weights: Floats
     biases: Floats
+    knows_match: bool
 
 
-def make_net(tensors: Mapping[str, npt.NDArray[Any]], n_inputs: int) -> Net:
+def make_net(tensors: Mapping[str, npt.NDArray[Any]], n_inputs: int, knows_match: bool = False) -> Net:
     """The net of a policy file's `tensors`, named as in `agents.learned.weights`; the scales of bytes go into it."""
     depth = sum(name.startswith("trunk.") for name in tensors) // 2
     layers = [(tensors[f"trunk.layers.{k}.weight"], tensors[f"trunk.layers.{k}.bias"]) for k in range(depth)]
@@ -52,6 +54,7 @@ def make_net(tensors: Mapping[str, npt.NDArray[Any]], n_inputs: int) -> Net:
         np.array([n_inputs, *(len(bias) for _, bias in layers)], np.int64),
         np.concatenate([weight.T.astype(np.float32).reshape(-1) for weight, _ in layers]),
         np.concatenate([bias.astype(np.float32) for _, bias in layers]),
+        knows_match,
     )
 
 
@@ -60,6 +63,17 @@ def add_scaled(out: Floats, scale: np.float32, row: Floats) -> None:
     """out[j] += scale * row[j] for every j of `row`."""
     for j in range(row.shape[0]):
         out[j] += scale * row[j]
+
+
+@kernel
+def observe(net: Net, view: np.void, observation: npt.NDArray[np.uint8]) -> None:
+    """Write what the net sees of `view`, which is changed where the net does not know scores."""
+    if not net.knows_match:
+        known = view["known"]
+        known["scores"][:] = 0
+        known["bags"][:] = 0
+        known["deal"] = 0
+    encode_flat(view, observation)
 
 
 @kernel
@@ -86,14 +100,17 @@ def run_net(net: Net, observation: npt.NDArray[np.uint8], rows: Floats) -> int:
 
 @kernel
 def write_outputs(net: Net, views: StateArray, out: Floats) -> None:
-    """Fill out, float32 (n, OUTPUTS), for `views`, dtype VIEW: logits, LOWEST where illegal, and the value."""
+    """Fill out, float32 (n, OUTPUTS), for `views`, dtype VIEW: logits, LOWEST where illegal, and the value.
+
+    The views are changed, see `observe`.
+    """
     observation = np.zeros(FLAT_SIZE, np.uint8)
     mask = np.zeros(NUM_ACTIONS, np.int8)
     rows = np.zeros((2, net.sizes.max()), np.float32)
     for k in range(views.shape[0]):
-        encode_flat(views[k], observation)
-        where = run_net(net, observation, rows)
         cards, calls = legal_parts(views[k]["known"])
+        observe(net, views[k], observation)
+        where = run_net(net, observation, rows)
         write_action_mask(cards, calls, mask)
         for action in range(NUM_ACTIONS):
             out[k, action] = rows[where, action] if mask[action] else np.float32(LOWEST)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import numpy as np
+import numpy.typing as npt
 
 from agents.base import ActionArray, AgentError, FloatArray, KeyArray
 from agents.learned.forward import OUTPUTS, Floats, make_net, write_outputs
@@ -24,11 +25,19 @@ _SHARED_FIELDS = [name for name in RULES.names or () if name not in MATCH_FIELDS
 class LearnedAgent:
     """Plays the action of highest probability (`sample=False`) or draws one with the decision's key."""
 
-    def __init__(self, tensors: Tensors, rules: Rules, *, name: str = "policy", sample: bool = False) -> None:
+    def __init__(
+        self,
+        tensors: Tensors,
+        rules: Rules,
+        *,
+        name: str = "policy",
+        sample: bool = False,
+        knows_match: bool = False,
+    ) -> None:
         self.name = name
         self.rules = rules
         self.sample = sample
-        self.net = make_net(tensors, input_size(rules))
+        self.net = make_net(tensors, input_size(rules), knows_match)
         self._record = rules_to_record(rules)[0]
 
     def act(self, views: StateArray, keys: KeyArray) -> ActionArray:
@@ -54,15 +63,18 @@ class LearnedAgent:
         """Masked logits and, last, the value (points / 100 to the mover's team): float32 (n, 74)."""
         self._check_rules(views)
         out = np.empty((len(views), OUTPUTS), np.float32)
-        write_outputs(self.net, views, out)
+        write_outputs(self.net, views.copy(), out)
         return out
 
-    def _check_rules(self, views: StateArray) -> None:
+    def knows(self, views: StateArray) -> npt.NDArray[np.bool_]:
+        """For each of `views` whether it is of rules that the policy plays, bool (n,)."""
         rules = views["known"]["rules"]
-        for name in _SHARED_FIELDS:
-            different = rules[name] != self._record[name]
-            if different.any():
-                raise AgentError(self._mismatch(rules_from_record(rules[different][0])))
+        return np.logical_and.reduce([rules[name] == self._record[name] for name in _SHARED_FIELDS])
+
+    def _check_rules(self, views: StateArray) -> None:
+        foreign = ~self.knows(views)
+        if foreign.any():
+            raise AgentError(self._mismatch(rules_from_record(views["known"]["rules"][foreign][0])))
 
     def _mismatch(self, table: Rules) -> str:
         """The rules in which the table differs from the policy's, by their names in `Rules`."""
@@ -86,4 +98,5 @@ def softmax(logits: Floats) -> Floats:
 def load_policy(path: str | os.PathLike[str], *, sample: bool = False) -> LearnedAgent:
     """The agent in a policy file or a run's folder; a damaged, foreign or outdated file is refused with one line."""
     tensors, description = read_policy(path)
-    return LearnedAgent(tensors, description.rules, name=os.fspath(path), sample=sample)
+    knows_match = description.knows_match
+    return LearnedAgent(tensors, description.rules, name=os.fspath(path), sample=sample, knows_match=knows_match)

@@ -42,6 +42,8 @@ class Description:
     precision: str
     trained: dict[str, Any]
     """Facts about the training, for people: deals, seed, configuration, package version, date."""
+    knows_match: bool = False
+    """Whether it has learned at scores other than 0:0; one that has not plays every score as 0:0."""
 
 
 def input_size(rules: Rules) -> int:
@@ -73,6 +75,7 @@ def policy_bytes(tensors: Tensors, description: Description) -> bytes:
         "hidden": list(description.hidden),
         "precision": description.precision,
         "trained": description.trained,
+        "knows_match": description.knows_match,
     }
     return save(tensors, {"spades_env": json.dumps(header)})
 
@@ -136,7 +139,10 @@ def _description(file: Path, header: dict[str, Any]) -> Description:
         raise AgentError(f"policy {str(file)!r}: precision is {precision!r}; allowed: {', '.join(PRECISIONS)}")
     if not isinstance(trained, dict):
         raise AgentError(f"policy {str(file)!r}: trained is no object; allowed: facts about the training by name")
-    return Description(_rules(file, header.get("rules")), tuple(hidden), precision, trained)
+    knows_match = header.get("knows_match", False)
+    if not isinstance(knows_match, bool):
+        raise AgentError(f"policy {str(file)!r}: knows_match is {knows_match!r}; allowed: true, false")
+    return Description(_rules(file, header.get("rules")), tuple(hidden), precision, trained, knows_match)
 
 
 def _rules(file: Path, given: object) -> Rules:

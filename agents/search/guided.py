@@ -1,4 +1,4 @@
-"""A search that a policy network guides: its opinion is a prior for every candidate, and it may play the worlds on.
+"""A search that a policy network guides: its opinion is a prior for every candidate.
 
 What a candidate is worth is its mean over worlds, as in searcher.py, plus `prior` points times the policy's log
 probability. That is the mean to choose by where the means are uncertain (KL-regularised search; Grill et al. 2020), and
@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import ActionArray, KeyArray
-from agents.learned.forward import OUTPUTS, Floats, Net, run_net
-from agents.rules.normal.agent import normal_action
+from agents.learned.forward import OUTPUTS, Floats, Net, observe, run_net
 from agents.search.effort import Desk, Effort
 from agents.search.playout import doubted_worth, play_on
 from agents.search.searcher import FIRST_ROUND, best_of, drop_losers, start
@@ -24,12 +23,10 @@ from agents.search.worlds import kept_worlds, lay_out
 from agents.stakes import Stakes
 from spades_env.actions import NUM_ACTIONS
 from spades_env.cards import NUM_CARDS
-from spades_env.engine.kernel import kernel
-from spades_env.engine.rollout import only_action
-from spades_env.engine.state import PHASE_DEAL_OVER, PHASE_PLAY, StateArray
+from spades_env.engine.kernel import inline_kernel, kernel
+from spades_env.engine.state import PHASE_BLIND, PHASE_PLAY, StateArray
 from spades_env.engine.step import apply_action, legal_parts
 from spades_env.observation.blocks import FLAT_SIZE
-from spades_env.observation.flat import encode_flat
 from spades_env.view import empty_views, write_view
 
 LEAST_LOG_CHANCE = -8.0
@@ -56,46 +53,46 @@ def new_guide(net: Net) -> Guide:
     return Guide(net, empty_views(1), np.zeros(FLAT_SIZE, np.uint8), rows, np.zeros(NUM_ACTIONS))
 
 
+@inline_kernel
+def allows(cards: int, calls: int, action: int) -> bool:
+    """Whether `action` is among the legal cards and calls."""
+    return (cards >> action if action < NUM_CARDS else calls >> (action - NUM_CARDS)) & 1 == 1
+
+
 @kernel
-def policy_action(game: np.void, guide: Guide) -> int:
-    """What the policy does for the seat to act: its likeliest legal action, the first among equals."""
-    write_view(game, int(game["turn"]), guide.views[0])
-    encode_flat(guide.views[0], guide.observation)
+def policy_action(view: np.void, guide: Guide) -> int:
+    """What the policy does in `view`: its likeliest legal action, the first among equals."""
+    cards, calls = legal_parts(view["known"])
+    guide.views[0] = view
+    observe(guide.net, guide.views[0], guide.observation)
     logits = guide.rows[run_net(guide.net, guide.observation, guide.rows)]
-    cards, calls = legal_parts(game)
     best, highest = -1, -math.inf
     for action in range(NUM_ACTIONS):
-        legal = (cards >> action) & 1 if action < NUM_CARDS else (calls >> (action - NUM_CARDS)) & 1
-        if legal and logits[action] > highest:
+        if allows(cards, calls, action) and logits[action] > highest:
             best, highest = action, logits[action]
     return best
-
-
-@kernel
-def play_on_by_policy(game: np.void, guide: Guide) -> None:
-    """Bid and play the deal of `game` to its end as the policy does, every seat from what she may know."""
-    while int(game["phase"]) < PHASE_DEAL_OVER:
-        action = only_action(game)
-        apply_action(game, action if action >= 0 else policy_action(game, guide))
 
 
 @kernel
 def write_bonus(view: np.void, desk: Desk, count: int, prior: float, guide: Guide) -> None:
     """Fill `guide.bonus` for the `count` candidates in `desk.actions`: `prior` times their log chance under the policy.
 
-    A candidate card stands for the equal cards above it (candidates.py), and takes the best chance among them.
+    A candidate card stands for the equal cards above it (candidates.py), and takes the best chance among them. Of a
+    blind nil the policy has no opinion.
     """
-    encode_flat(view, guide.observation)
-    logits = guide.rows[run_net(guide.net, guide.observation, guide.rows)]
+    guide.bonus[:count] = 0.0
+    if int(view["known"]["phase"]) == PHASE_BLIND:
+        return
     cards, calls = legal_parts(view["known"])
+    guide.views[0] = view
+    observe(guide.net, guide.views[0], guide.observation)
+    logits = guide.rows[run_net(guide.net, guide.observation, guide.rows)]
     highest, total = -math.inf, 0.0
     for action in range(NUM_ACTIONS):
-        legal = (cards >> action) & 1 if action < NUM_CARDS else (calls >> (action - NUM_CARDS)) & 1
-        if legal:
+        if allows(cards, calls, action):
             highest = max(highest, logits[action])
     for action in range(NUM_ACTIONS):
-        legal = (cards >> action) & 1 if action < NUM_CARDS else (calls >> (action - NUM_CARDS)) & 1
-        if legal:
+        if allows(cards, calls, action):
             total += math.exp(logits[action] - highest)
     for n in range(count):
         action = int(desk.actions[n])
@@ -115,7 +112,6 @@ def value_worlds(
     last: int,
     count: int,
     effort: Effort,
-    by_policy: bool,
     stakes: Stakes,
     points: Stakes,
     desk: Desk,
@@ -140,10 +136,7 @@ def value_worlds(
             if actions[n] >= 0:
                 states[1] = states[0]
                 apply_action(states[1], actions[n])
-                if by_policy:
-                    play_on_by_policy(states[1], guide)
-                else:
-                    play_on(states[1], points)
+                play_on(states[1], points)
                 desk.values[k, n] = sign * doubted_worth(known, states[1], seat, doubt, stakes) + guide.bonus[n]
 
 
@@ -153,7 +146,6 @@ def guided_action(
     key: np.uint64,
     effort: Effort,
     prior: float,
-    by_policy: bool,
     stakes: Stakes,
     points: Stakes,
     desk: Desk,
@@ -168,12 +160,12 @@ def guided_action(
     if count == 1:
         return int(desk.actions[0])
     if count == 0 or not kept_worlds(known, key, effort, desk):
-        return normal_action(known, int(view["shown"]), stakes)
+        return policy_action(desk.views[0], guide)
     write_bonus(desk.views[0], desk, count, prior, guide)
     done, left = 0, count
     while done < effort.worlds and left > 1:
         upto = min(effort.worlds, FIRST_ROUND if done == 0 else 2 * done)
-        value_worlds(known, done, upto, count, effort, by_policy, stakes, points, desk, guide)
+        value_worlds(known, done, upto, count, effort, stakes, points, desk, guide)
         for n in range(count):
             for k in range(done, upto):
                 desk.totals[n] += desk.values[k, n]
@@ -191,7 +183,6 @@ def guided_moves(
     keys: KeyArray,
     effort: Effort,
     prior: float,
-    by_policy: bool,
     stakes: Stakes,
     points: Stakes,
     desk: Desk,
@@ -200,4 +191,4 @@ def guided_moves(
 ) -> None:
     """`guided_action` for the `rows` of `views`."""
     for row in rows:
-        out[row] = guided_action(views[row], keys[row], effort, prior, by_policy, stakes, points, desk, guide)
+        out[row] = guided_action(views[row], keys[row], effort, prior, stakes, points, desk, guide)

@@ -1,0 +1,75 @@
+"""`ChampionAgent`: the trained policies shipped with the package, one for each family of rules. She does not search."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from agents.base import ActionArray, AgentError, FloatArray, KeyArray
+from agents.learned.policy import MATCH_RULES, LearnedAgent, load_policy
+from agents.rules.normal.agent import NormalAgent
+from spades_env.actions import NUM_ACTIONS
+from spades_env.engine.state import PHASE_BLIND, StateArray, rules_from_record
+
+FOLDER = Path(__file__).parent / "champion"
+
+
+@cache
+def shipped_policies() -> tuple[LearnedAgent, ...]:
+    """The policies in `FOLDER`, by name; docs/champion.md says how each was trained."""
+    policies = tuple(load_policy(path) for path in sorted(FOLDER.glob("*.safetensors")))
+    if not policies:
+        raise AgentError(f"champion: {str(FOLDER)!r} holds no policies; install the package again")
+    return policies
+
+
+class ChampionAgent:
+    """Plays every view by the policy that was trained for its rules; rules that none knows are refused.
+
+    A blind nil, which the policies never met (they were trained at 0:0), is left to `normal`.
+    """
+
+    def __init__(self) -> None:
+        self.name = "champion"
+        self._policies = shipped_policies()
+        self._blind = NormalAgent()
+
+    def act(self, views: StateArray, keys: KeyArray) -> ActionArray:
+        """Return actions, int16 of shape (n,), for `views` (VIEW) and `keys` (uint64), both of shape (n,)."""
+        actions = np.empty(len(views), np.int16)
+        blind = views["known"]["phase"] == PHASE_BLIND
+        if blind.any():
+            actions[blind] = self._blind.act(views[blind], keys[blind])
+        left = ~blind
+        for policy in self._policies:
+            rows = left & policy.knows(views)
+            if rows.any():
+                actions[rows] = policy.act(views[rows], keys[rows])
+                left &= ~rows
+        if left.any():
+            raise AgentError(self._unknown(views[left]))
+        return actions
+
+    def chances(self, views: StateArray) -> FloatArray:
+        """Chance of every action, see `agents.base.KnownPolicy`: 1 for what she does."""
+        chances = np.zeros((len(views), NUM_ACTIONS))
+        chances[np.arange(len(views)), self.act(views, np.zeros(len(views), np.uint64))] = 1.0
+        return chances
+
+    def policy_for(self, views: StateArray) -> LearnedAgent:
+        """The policy for `views`, which are of one set of rules."""
+        for policy in self._policies:
+            if policy.knows(views).all():
+                return policy
+        raise AgentError(self._unknown(views))
+
+    def _unknown(self, views: StateArray) -> str:
+        table = rules_from_record(views["known"]["rules"][0]).to_dict()
+        known = []
+        for policy in self._policies:
+            own = policy.rules.to_dict()
+            differ = [f"{name}={own[name]}" for name in own if own[name] != table[name] and name not in MATCH_RULES]
+            known.append(f"{policy.rules.preset_name or Path(policy.name).stem} ({', '.join(differ)})")
+        return f"champion was not trained for these rules; allowed, and what differs: {'; '.join(known)}"

@@ -1,0 +1,31 @@
+"""`spades export`: a policy as an ONNX model."""
+
+from __future__ import annotations
+
+import click
+
+from spades_cli.output import check_path
+
+
+@click.command(name="export", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("policy", metavar="POLICY")
+@click.argument("path", metavar="OUT.onnx")
+def command(policy: str, path: str) -> int:
+    """Write POLICY (a .safetensors file or a run's folder) as an ONNX model to OUT.onnx.
+
+    Input "observation": uint8 (n, inputs), the first bytes of the flat observation. Outputs "logits", float32
+    (n, 73), not masked, and "value", float32 (n, 1), points / 100. Needs the extra `onnx`.
+
+    \b
+    Example:
+      spades export runs/selfplay selfplay.onnx
+    """
+    check_path(path)
+    from agents.learned.onnx import onnx_model
+    from agents.learned.policy import load_policy
+    from spades_env.files import write_atomically
+
+    data = onnx_model(load_policy(policy).net).SerializeToString()
+    write_atomically(path, data)
+    click.echo(f"{path}: {len(data):,} bytes")
+    return 0
