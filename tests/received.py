@@ -17,6 +17,7 @@ from test_play import screen_of_view
 from agents.base import Agent, Believer, KnownPolicy, NilForecaster
 from agents.process.protocol import legal_masks, request_lines
 from agents.registry import load_agent
+from agents.search.calibration import CalibrationError
 from evaluation.play import gather
 from spades_cli.scores import score_table
 from spades_cli.seated.answers import AnswerError, parse_answer
@@ -143,10 +144,18 @@ def thoughts(agent: Agent, views: StateArray) -> bytes:
     if isinstance(agent, KnownPolicy):
         found.append(agent.chances(views.copy()))
     if isinstance(agent, Believer):
-        found.append(agent.beliefs(views.copy(), KEY))
+        found.append(believed(agent, views))
     if isinstance(agent, NilForecaster) and int(views["known"]["phase"][0]) == PHASE_BID:
         found.append(agent.nil_chances(views.copy(), KEY))
     return as_bytes(found)
+
+
+def believed(agent: Believer, views: StateArray) -> Any:
+    """Where she thinks the cards are, or why she cannot say, as before the end of a draft."""
+    try:
+        return agent.beliefs(views.copy(), KEY)
+    except CalibrationError as error:
+        return str(error)
 
 
 @cache
@@ -176,10 +185,16 @@ def policy_thoughts(sample: bool, views: StateArray) -> bytes:
 
 
 OF_VIEW: Final[dict[str, FromView]] = {
-    **{f"encoder {name} {dtype}": partial(lambda n, d, v: row(v, n, d).tobytes(), name, dtype)
-       for name in ENCODERS for dtype in DTYPES},
-    **{f"explain {name} {dtype}": partial(lambda n, d, v: words(v, n, d), name, dtype)
-       for name in ENCODERS for dtype in DTYPES},
+    **{
+        f"encoder {name} {dtype}": partial(lambda n, d, v: row(v, n, d).tobytes(), name, dtype)
+        for name in ENCODERS
+        for dtype in DTYPES
+    },
+    **{
+        f"explain {name} {dtype}": partial(lambda n, d, v: words(v, n, d), name, dtype)
+        for name in ENCODERS
+        for dtype in DTYPES
+    },
     "mask": lambda views: mask(views).tobytes(),
     "View": facts,
     "ansi": lambda views: in_colour(table_text(View(views))).encode(),

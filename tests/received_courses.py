@@ -6,6 +6,7 @@ given from the start on. In another world that looks the same to her, it must be
 
 from __future__ import annotations
 
+import contextlib
 import io
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -192,7 +193,10 @@ def through_vector(observation: str, dtype: Any, course: Course, seat: int) -> b
     if own is None:
         return b""
     env = SpadesVectorEnv(
-        course.rules, num_envs=2, observation=observation, dtype=dtype,
+        course.rules,
+        num_envs=2,
+        observation=observation,
+        dtype=dtype,
         **sitting(course, seat, Script(course.actions)),
     )
     seen: list[Any] = [env.reset(seed=[course.seed, course.seed], options=course.options)]
@@ -264,10 +268,8 @@ def in_an_evaluation(course: Course, seat: int) -> bytes:
     states = course.start().states.copy()
     line_up = np.ones((1, 4), np.int8)
     line_up[0, seat] = 0
-    try:
+    with contextlib.suppress(Stop):
         Players([hers, others], 1).play_deals(states, line_up)
-    except Stop:
-        pass
     return as_bytes(hers.received)
 
 
@@ -316,8 +318,9 @@ def in_her_record(course: Course, seat: int) -> bytes:
 COURSES: Final[dict[str, Told]] = {
     **{f"SpadesAECEnv {name} {dtype}": partial(through_aec, name, dtype) for name in ENCODERS for dtype in DTYPES},
     **{f"SpadesEnv {name} {dtype}": partial(through_single, name, dtype) for name in ENCODERS for dtype in DTYPES},
-    **{f"SpadesVectorEnv {name} {dtype}": partial(through_vector, name, dtype)
-       for name in ENCODERS for dtype in DTYPES},
+    **{
+        f"SpadesVectorEnv {name} {dtype}": partial(through_vector, name, dtype) for name in ENCODERS for dtype in DTYPES
+    },
     "an illegal action": through_an_illegal_action,
     "render ansi": partial(through_rendering, "ansi"),
     "render human": partial(through_rendering, "human"),
