@@ -1,6 +1,6 @@
 """What must come out the same in every process: sections of work, each as a hash. Run as a program it prints them.
 
-python tests/repeatable.py engine agents     {"engine": "...", "agents": "..."}
+As in `PYTHONPATH=.:tests python tests/repeatable.py engine agents`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from light_agents import SPECS
-from other_worlds import TABLES
+from other_worlds import TABLES, course_of
+from received import as_bytes
 from received_courses import aec_env, aec_gives
 from test_agents import situations, views_of
 
@@ -42,9 +43,6 @@ def engine() -> Iterator[bytes]:
 
 def environments() -> Iterator[bytes]:
     """What all seats of the PettingZoo environment get in a deal, and a learner of the vector environment."""
-    from other_worlds import course_of
-    from received import as_bytes
-
     for name in ("classic", "two_player"):
         course = course_of(TABLES[name], 3, 1.0)
         env = aec_env(course, 0, None, observation="sequence", dtype="uint8")
@@ -59,7 +57,8 @@ def environments() -> Iterator[bytes]:
         answer = many.step(masks.argmax(axis=1))
 
 
-def moves_of(names: Iterator[str] | tuple[str, ...], every: int) -> Iterator[bytes]:
+def moves_of(names: tuple[str, ...], every: int) -> Iterator[bytes]:
+    """Moves of named agents before every so manieth decision of a few deals of every preset."""
     for name in names:
         agent = load_agent(SPECS.get(name, name))
         for preset, rules in PRESETS.items():
@@ -100,7 +99,17 @@ def evaluations() -> Iterator[bytes]:
     yield four.log.tobytes()
 
 
-CLOCK: Final = ("seconds", "minutes", "ms_per_decision", "machine", "finished", "started", "deals_per_second", "date")
+CLOCK: Final = (
+    "seconds",
+    "minutes",
+    "ms_per_decision",
+    "machine",
+    "finished",
+    "started",
+    "deals_per_second",
+    "date",
+    "speed",
+)
 
 
 def without_clock(thing: Any) -> Any:
@@ -111,7 +120,7 @@ def without_clock(thing: Any) -> Any:
 
 
 def training() -> Iterator[bytes]:
-    """The weights of a short training of one thread, the last optimizer state and the final table."""
+    """The weights of a short training of one thread, and its results."""
     from test_training import small, weights
 
     from training.run import train
