@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from light_agents import SPECS
 from other_worlds import TABLES, course_of
-from received import as_bytes
+from received import as_bytes, policy
 from received_courses import aec_env, aec_gives
 from test_agents import situations, views_of
 
@@ -83,8 +83,6 @@ def agents() -> Iterator[bytes]:
 
 def learned() -> Iterator[bytes]:
     """Moves of a policy with random weights, greedy and drawn."""
-    from received import policy
-
     for states in situations(PRESETS["modern"], 70)[::9]:
         for sample in (False, True):
             yield policy(PRESETS["modern"], sample).act(*views_of(states)).tobytes()

@@ -19,10 +19,13 @@ from typing import Any
 import numpy as np
 import pytest
 from light_agents import SPECS
+from received import policy
 from repeatable import RULE_BOTS, SECTIONS
 from test_agents import ROOT, position, situations, views_of
 
 from agents.base import Agent
+from agents.learned.policy import LearnedAgent
+from agents.learned.weights import input_size, tensor_forms
 from agents.registry import AGENTS, load_agent
 from agents.rules.facts import cheapest, dearest, rank_of
 from agents.search.agent import SearchAgent
@@ -58,10 +61,10 @@ def digests(sections: tuple[str, ...], **environment: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     "sections",
     [
-        ("engine", "environments", "agents", "evaluations"),
-        pytest.param(("learned", "training"), marks=needs_torch),
+        ("engine", "environments", "agents", "learned", "evaluations"),
+        pytest.param(("training",), marks=needs_torch),
     ],
-    ids=["play", "torch"],
+    ids=["play", "training"],
 )
 def test_two_processes_with_other_hash_seeds_come_to_the_same(sections: tuple[str, ...]) -> None:
     one, two = (digests(sections, PYTHONHASHSEED=seed) for seed in ("1", "2"))
@@ -75,9 +78,9 @@ def test_every_section_is_compared() -> None:
 
 
 @pytest.mark.timeout(900)
-def test_without_jit_the_engine_and_the_rule_bots_do_the_same() -> None:
+def test_without_jit_the_engine_the_rule_bots_and_policies_do_the_same() -> None:
     """Searches: tests/test_search.py; evaluation: tests/test_evaluation.py; encoders: tests/test_encoders.py."""
-    sections = ("engine", "rule bots")
+    sections = ("engine", "rule bots", "learned")
     assert digests(sections, NUMBA_DISABLE_JIT="1") == digests(sections)
 
 
@@ -104,11 +107,8 @@ def test_moves_do_not_depend_on_the_batch_or_on_threads(name: str) -> None:
             assert (np.concatenate(list(halves)) == whole).all(), preset
 
 
-@needs_torch
 @pytest.mark.parametrize("sample", [False, True])
 def test_a_learned_policys_moves_do_not_depend_on_the_batch(sample: bool) -> None:
-    from received import policy
-
     states = np.concatenate(situations(PRESETS["classic"], 16)[::11])[:64]
     agent = policy(PRESETS["classic"], sample)
     whole = in_parts(agent, states, 64)
@@ -191,18 +191,10 @@ def test_a_search_takes_the_lowest_of_cards_worth_the_same(exact: int) -> None:
         assert int(agent.act(views, keys + np.uint64(key))[0]) == legal[0]
 
 
-@needs_torch
 def test_a_learned_policy_takes_the_lowest_of_equal_logits() -> None:
-    import torch
-
-    from agents.learned.network import PolicyNetwork, input_size
-    from agents.learned.policy import LearnedAgent
-
-    network = PolicyNetwork(input_size(PRESETS["classic"]), (8,))
-    with torch.no_grad():
-        for parameter in network.parameters():
-            parameter.zero_()
-    agent = LearnedAgent(network, PRESETS["classic"])
+    forms = tensor_forms(input_size(PRESETS["classic"]), (8,))
+    tensors = {name: np.zeros(form, np.float32) for name, form in forms.items()}
+    agent = LearnedAgent(tensors, PRESETS["classic"])
     choices = 0
     for states in situations(PRESETS["classic"], 16)[::3]:
         moves = agent.act(*views_of(states))

@@ -37,7 +37,7 @@ from spades_env.envs.spaces import DTYPES as ALL_DTYPES
 from spades_env.envs.spaces import OBSERVATIONS
 from spades_env.observation import ENCODERS
 
-EXTRAS = {"rgb_array": "pygame", "policy greedy": "torch", "policy sampled": "torch", "render rgb_array": "pygame"}
+EXTRAS = {"rgb_array": "pygame", "render rgb_array": "pygame"}
 
 
 def installed(things: Mapping[str, Any]) -> dict[str, Any]:
