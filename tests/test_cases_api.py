@@ -21,6 +21,7 @@ from pettingzoo.test import api_test, seed_test
 import spades_env
 from spades_env import IllegalActionError, SpadesAECEnv
 from spades_env.actions import bid_action
+from spades_env.observation import ENCODERS
 from spades_env.rules import PRESETS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -69,6 +70,20 @@ def test_a01_official_checks(rules: str, dtype: Any, episode: Any) -> None:
         # A match of random bidders can take 5,600 steps: a quarter of the cycles keeps the suite short.
         api_test(make(), num_cycles=1000 if (rules, dtype) == ("classic", "float32") else 250)
         seed_test(make, num_cycles=500)
+    assert {str(warning.message) for warning in caught} == DICT_WARNINGS
+
+
+@pytest.mark.parametrize("episode", ["match", "deal"])
+@pytest.mark.parametrize("observation", [name for name in ENCODERS if name != "flat"])
+@pytest.mark.parametrize("rules", ["modern", "two_player"])
+def test_a01_official_checks_with_the_other_encoders(rules: str, observation: str, episode: Any) -> None:
+    def make() -> SpadesAECEnv:
+        return spades_env.env(rules, episode=episode, observation=observation)
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        api_test(make(), num_cycles=250)
+        seed_test(make, num_cycles=100)
     assert {str(warning.message) for warning in caught} == DICT_WARNINGS
 
 

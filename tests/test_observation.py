@@ -132,7 +132,7 @@ def assert_decoded(facts: Facts, witness: Witness, seat: int) -> None:
         assert facts.pile_left == len(table.pile)
 
 
-def test_decoder_recovers_the_facts_from_bytes_and_from_floats() -> None:
+def test_a11_decoder_recovers_the_facts_from_bytes_and_from_floats() -> None:
     floats = np.empty(FLAT_SIZE, np.float32)
     for witness, seat in positions(200, seed=2):
         row = row_of(witness.states, seat)
@@ -294,7 +294,7 @@ def moved(states: StateArray, to: list[int]) -> StateArray:
     return other
 
 
-def test_turning_the_table_by_one_seat_changes_nothing() -> None:
+def test_a11_turning_the_table_by_one_seat_changes_nothing() -> None:
     assert {"hands", "bids", "tricks"} <= BY_SEAT
     assert {"scores", "bags", "thrown"} <= BY_TEAM
     for witness, seat in positions(150, seed=7):
@@ -359,7 +359,7 @@ def test_state_encoder_takes_the_seats_to_act_of_a_batch() -> None:
 # The layout (A11)
 
 
-def test_layout_is_a_gapless_table_of_named_blocks() -> None:
+def test_a11_layout_is_a_gapless_table_of_named_blocks() -> None:
     for layout in (FLAT, STATE_LAYOUT):
         assert len({b.name for b in layout.blocks}) == len(layout.blocks)
         end = 0
@@ -441,7 +441,7 @@ ALIKE_IN_ALL_PRESETS = {
 """Rules with the same value in every preset; which of them vary is a matter of options."""
 
 
-def test_no_block_is_constant_over_random_play_of_all_presets() -> None:
+def test_a11_no_block_is_constant_over_random_play_of_all_presets() -> None:
     span = Span()
     for rules in PRESETS.values():
         span.play(rules.replace(max_deals=20), games=25, deals=20)

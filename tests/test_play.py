@@ -380,7 +380,11 @@ def screen_of(states: Any, i: int, seat: int) -> str:
     """Everything the screen can say of a position to a seat."""
     views = empty_views(1)
     view_of(states, i, seat, views, 0)
-    view = View(views)
+    return screen_of_view(View(views))
+
+
+def screen_of_view(view: View) -> str:
+    """Everything the screen can say of a view."""
     screen = Screen([f"P{k}" for k in range(view.players)])
     person = Person()
     for thing in (screen.headline(view), screen.scores(view), screen.seats(view), screen.draft(view)):
@@ -388,7 +392,7 @@ def screen_of(states: Any, i: int, seat: int) -> str:
     person.say(screen.hand(view))
     for number in range(len(view.trick_winners)):
         person.say(screen.trick(view, number))
-    if view.turn == seat:
+    if view.turn == view.seat:
         for choice in choices_of(view):
             person.say(screen.choice(choice, view))
     return person.heard

@@ -19,7 +19,7 @@ from spades_env.cards import NUM_CARDS
 from spades_env.engine.kernel import kernel
 from spades_env.engine.state import PHASE_BID, STATE, StateArray
 from spades_env.engine.step import apply_action
-from spades_env.view import write_view
+from spades_env.view import empty_views, view_of, write_view
 
 BELIEF_WORLDS = 1000
 """Worlds behind a search's beliefs: more than it plays out, so that few worlds do not pass for little knowledge."""
@@ -53,9 +53,12 @@ def bids_and_plays(trust: float) -> Weigh:
 def search_beliefs(views: StateArray, keys: KeyArray, trust: float) -> FloatArray:
     """See `agents.base.Believer`: BELIEF_WORLDS worlds for each view, weighted by bids and plays."""
     out = np.zeros((len(views), NUM_CARDS, 4))
+    # Blanked again, as a search does: worlds are copies of a view, and what a seat in them reads must not be the truth.
+    known, view = np.ascontiguousarray(views["known"]), empty_views(1)
     for row in range(len(views)):
+        view_of(known, row, int(views["seat"][row]), view, 0)
         method = WeightedWorlds(bids_and_plays(trust), BELIEF_WORLDS, seed=int(keys[row] >> np.uint64(1)))
-        method(views[row : row + 1], 0, out[row])
+        method(view, 0, out[row])
     return out
 
 
