@@ -23,6 +23,8 @@ SUBCOMMANDS = {
     "tournament": "Let every pair of agents play, and rank them.",
     "benchmark": "Measure agents in the tasks of the benchmark suite.",
     "exploit": "Measure how much a best response wins against an agent.",
+    "generate": "Write decisions of agents as a dataset to learn from.",
+    "minari": "Export a dataset to Minari.",
     "equity": "Show the chance to win a match by scores and bags.",
     "bench": "Measure the environment's speed on this machine.",
     "rules": "Show, check and export a rule set.",
@@ -41,6 +43,8 @@ ROOMS = {
     "tournament": ("agents", "evaluation"),
     "benchmark": ("agents", "evaluation", "training"),
     "exploit": ("agents", "evaluation", "training"),
+    "generate": ("agents", "evaluation"),
+    "minari": ("agents", "evaluation"),
     "equity": ("agents", "evaluation"),
     "bench": ("agents", "evaluation", "benchmarks"),
     "rules": (),
@@ -137,7 +141,7 @@ def _one_line(error: Exception) -> str:
     elif isinstance(error, OSError) and error.strerror and error.filename is not None:
         text = f"{error.filename}: {error.strerror}"
     elif isinstance(error, ModuleNotFoundError):
-        text = f"{error.name!r} is needed and not installed: pip install 'spades-env[train,evaluation,bench]'"
+        text = f"{error.name!r} is needed and not installed: pip install 'spades-env[train,evaluation,bench,data]'"
     else:
         text = str(error) or type(error).__name__
     return " ".join(text.split())
