@@ -68,7 +68,9 @@ def command(agent: str | None, lineup: str | None, rules_spec: str, out: str, wo
         click.echo(f"spades: interrupted; finished files are in {out}, the same command goes on", err=True)
         return INTERRUPTED
     size = sum(path.stat().st_size for path in (Path(out) / DATA_FOLDER).glob("*.parquet"))
-    click.echo(f"{out}: {counts.rows:,} decisions of {counts.deals:,} deals, {size:,} bytes; {out}/{CARD_FILE} says more")
+    click.echo(
+        f"{out}: {counts.rows:,} decisions of {counts.deals:,} deals, {size:,} bytes; {out}/{CARD_FILE} says more"
+    )
     return 0
 
 

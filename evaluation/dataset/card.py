@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from evaluation.dataset.columns import COLUMNS
@@ -24,7 +24,7 @@ The files are ordinary Parquet; anything that reads Parquet reads `{DATA_FOLDER}
 
 def card_of(definition: Mapping[str, Any], command: str, counts: Counts, entries: Mapping[int, Entry]) -> str:
     """Return the card of a complete dataset."""
-    size = sum(entry.bytes for entry in entries.values())
+    size = sum(entry.size for entry in entries.values())
     sections = (
         _front_matter(definition),
         f"# {_title(definition)}\n\n{_summary(definition, command, counts, size, len(entries))}",
@@ -64,7 +64,7 @@ def _summary(definition: Mapping[str, Any], command: str, counts: Counts, size: 
         f"- made by spades_env {definition['spades_env']}, code {definition['code']}"
         + (f": `{command}`" if command else ""),
         f"- licence: {definition['licence']}",
-        "- `margin`, `margin_raw`, `points`, `bid`, `tricks` and `nil` are known only after the deal: targets, no input",
+        "- `margin`, `margin_raw`, `points`, `bid`, `tricks` and `nil` are known only after the deal: no input",
     ]
     return "\n".join(lines) + "\n"
 
@@ -129,7 +129,7 @@ def _share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "–"
 
 
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     """A Markdown table."""
     lines = [head, tuple("---" for _ in head), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)

@@ -51,9 +51,7 @@ class Chunk:
 
 
 @kernel
-def pick_at_random(
-    masks: npt.NDArray[np.int8], keys: KeyArray, epsilon: float, picked: npt.NDArray[np.int64]
-) -> None:
+def pick_at_random(masks: npt.NDArray[np.int8], keys: KeyArray, epsilon: float, picked: npt.NDArray[np.int64]) -> None:
     """Fill `picked`, shape (n,), with a uniformly random legal action for a share `epsilon` of rows, else -1."""
     for k in range(masks.shape[0]):
         key = combine(keys[k], PURPOSE_EXPLORE)
@@ -104,9 +102,7 @@ class Notes:
         self.facts[5, rows] = explored
 
 
-def play_chunk(
-    spec: DatasetSpec, agents: Sequence[Agent], first: int, count: int, tick: Tick | None = None
-) -> Chunk:
+def play_chunk(spec: DatasetSpec, agents: Sequence[Agent], first: int, count: int, tick: Tick | None = None) -> Chunk:
     """Play deals `first` to `first + count - 1` with the agents of `spec.job()`, loaded."""
     job = spec.job()
     states = begin("deals", spec.rules, spec.seed, first, count)
@@ -152,16 +148,14 @@ def _decide(
     legal[legal] = masks[legal, chosen[legal]] == 1
     if not legal.all():
         k = int(legal.argmin())
-        allowed = ", ".join(action_text(action) for action in np.flatnonzero(masks[k]))
+        allowed = ", ".join(action_text(int(action)) for action in np.flatnonzero(masks[k]))
         raise DatasetError(
             f"agent {agent.name!r}: action {int(chosen[k])} in deal {first + index[k]}; allowed there: {allowed}"
         )
     notes.take(rows, np.where(picked < 0, chosen, picked), picked >= 0)
 
 
-def _finished(
-    spec: DatasetSpec, first: int, states: StateArray, line_ups: npt.NDArray[np.int8], notes: Notes
-) -> Chunk:
+def _finished(spec: DatasetSpec, first: int, states: StateArray, line_ups: npt.NDArray[np.int8], notes: Notes) -> Chunk:
     """Put the decisions in order, and beside each what its deal came to."""
     n = notes.count
     game, seat, step, phase, action, explored = notes.facts[:, :n]

@@ -49,7 +49,7 @@ def generate(
         meter = _Meter(spec, store.entries, progress)
         work = _Work(spec, definition, store.command, store.folder)
         if workers == 1 or not missing:
-            made = (work.make(agents, part, meter.tick) for part in missing)
+            made: Iterator[Entry] = (work.make(agents, part, meter.tick) for part in missing)
         else:
             made = _together(work, desk.expected(), missing, workers, meter)
         for entry in made:

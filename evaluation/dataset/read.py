@@ -64,7 +64,7 @@ class Dataset:
         whole_number("size", size, 1, 2**31 - 1, DatasetError)
         names = self._columns(columns)
         rest: Batch = {}
-        for rows in self._groups(names) if seed is None else self._mixed(names, seed):
+        for rows in self.groups(names) if seed is None else self._mixed(names, seed):
             rows = _joined([rest, rows]) if rest else rows
             count = len(next(iter(rows.values())))
             whole = count - count % size
@@ -83,8 +83,9 @@ class Dataset:
             raise DatasetError(f"columns is empty; allowed: some of {', '.join(there)}")
         return there if columns is None else list(columns)
 
-    def _groups(self, names: list[str]) -> Iterator[Batch]:
-        """Yield the row groups in their order."""
+    def groups(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
+        """Yield the row groups in their order, each of whole deals."""
+        names = self._columns(columns)
         for entry in self.entries:
             with self._open(entry) as file:
                 for group in range(file.num_row_groups):

@@ -1,4 +1,4 @@
-"""What a dataset is made of, as plain values; equal values give equal bytes, whoever makes it and in how many pieces."""
+"""What a dataset is made of, as plain values; equal values give equal bytes, however it is made."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from evaluation.work.definition import PLAYING_SOURCES, definition_of, hash_of_s
 from evaluation.work.job import Job, texts_of
 from spades_env.checks import finite_number, whole_number
 from spades_env.engine.batch import default_bag_price
+from spades_env.game.game import RulesLike
 from spades_env.observation.blocks import OBSERVATION_VERSION
 from spades_env.observation.encoders import ENCODERS, Encoder
-from spades_env.game.game import RulesLike
 from spades_env.rules import Rules, as_rules
 
 NO_ENCODER: Final = "none"
@@ -127,6 +127,8 @@ class DatasetSpec:
         }
 
 
-def dataset_spec(line_up: str | tuple[str, ...], deals: int, rules: RulesLike = "classic", **fields: Any) -> DatasetSpec:
+def dataset_spec(
+    line_up: str | tuple[str, ...], deals: int, rules: RulesLike = "classic", **fields: Any
+) -> DatasetSpec:
     """A spec from an agent's text or a line-up, and rules as `as_rules` takes them."""
     return DatasetSpec((line_up,) if isinstance(line_up, str) else tuple(line_up), deals, as_rules(rules), **fields)

@@ -37,7 +37,7 @@ class Entry:
     """A part that is there: its number, its file's size and hash, and what is in it (`Counts.to_dict`)."""
 
     part: int
-    bytes: int
+    size: int
     sha256: str
     counts: dict[str, Any]
 
@@ -55,7 +55,7 @@ class Entry:
     def from_dict(cls, data: Any) -> Entry:
         """Return what `asdict` was made of; TypeError, KeyError or ValueError for anything else."""
         entry = cls(**data)
-        numbers = type(entry.part) is int and type(entry.bytes) is int and entry.part >= 0
+        numbers = type(entry.part) is int and type(entry.size) is int and entry.part >= 0
         if not numbers or not isinstance(entry.sha256, str):
             raise ValueError("no entry")
         Counts.from_dict(entry.counts)
@@ -75,7 +75,7 @@ def write_part(folder: Path, data: bytes, entry: Entry) -> None:
 def is_whole(folder: Path, entry: Entry) -> bool:
     """Whether the file of a part is there to the last bit."""
     path = folder / entry.file
-    if not path.is_file() or path.stat().st_size != entry.bytes:
+    if not path.is_file() or path.stat().st_size != entry.size:
         return False
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest() == entry.sha256
