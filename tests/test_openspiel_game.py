@@ -22,9 +22,11 @@ from spades_env.observation.encoders import ENCODERS
 from spades_env.rules import Rules
 from spades_env.view import empty_views, view_of
 
-pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed (pip install open-spiel)")
+pytest.importorskip("pyspiel", reason="OpenSpiel is not installed (pip install open-spiel)")
 
-from spades_env.envs.openspiel import SpadesGame  # noqa: E402  (after the question whether there is OpenSpiel)
+import pyspiel
+
+from spades_env.envs.openspiel import SpadesGame
 
 TINY = "deal:dealt;blind_nil_exchange:0;suits:2;ranks:2;hand_size:1"
 TINY_RULES = Rules.preset("two_player", deal="dealt", blind_nil_exchange=0, suits=2, ranks=2, hand_size=1)
