@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -491,6 +492,25 @@ def test_the_command_and_its_card(tmp_path: Path, capsys: pytest.CaptureFixture[
     bids = found["bid"][(found["agent"] == 0) & (found["phase"] == 1)]
     shares = " | ".join(f"{100 * (bids == bid).mean():.1f} %" for bid in range(14))
     assert f"| easy | {shares} |" in card
+
+
+def test_examples_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (ROOT / "docs" / "datasets.md").read_text(encoding="utf-8")
+    examples = re.findall(r"(?ms)^```python\n(.*?)^```$", page)
+    assert len(examples) == 2
+    monkeypatch.chdir(tmp_path)
+    generate(dataset_spec("easy", 10), "deals")
+    for example in examples:
+        names: dict[str, Any] = {}
+        exec(compile(example, "docs/datasets.md", "exec"), names)
+    first = next(open_dataset("deals").batches(560))
+    assert np.array_equal(names["rows"], first["observation"])
+    assert np.array_equal(names["legal"], first["mask"])
+
+
+def test_the_page_lists_the_columns() -> None:
+    page = (ROOT / "docs" / "datasets.md").read_text(encoding="utf-8").split("## Columns")[1].split("##")[0]
+    assert re.findall(r"(?m)^\| `(\w+)` \|", page) == [name for name, _, _ in COLUMNS]
 
 
 @pytest.mark.parametrize(

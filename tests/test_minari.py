@@ -18,6 +18,7 @@ from evaluation.dataset.generate import generate
 from evaluation.dataset.minari import export_minari
 from evaluation.dataset.read import open_dataset
 from evaluation.dataset.spec import DatasetError, dataset_spec
+from evaluation.starts import begin
 from spades_cli.main import main
 from spades_env.game import Game
 from spades_env.rules import Rules
@@ -112,9 +113,10 @@ def test_a_broken_off_export_leaves_nothing(tmp_path: Path, monkeypatch: pytest.
     assert not (tmp_path / "minari" / "easy-v0").exists()
 
 
-def test_actions_that_are_not_those_of_the_deal_are_found(tmp_path: Path) -> None:
+def test_actions_that_are_not_those_of_the_deal_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     generate(dataset_spec("easy", 3), tmp_path / "d")
-    source = open_dataset(tmp_path / "d")
-    source.definition["seed"] = 1
-    with pytest.raises(DatasetError):
-        export_minari(source, "easy-v0")
+    monkeypatch.setattr(
+        "evaluation.dataset.minari.begin", lambda kind, rules, seed, first, n: begin(kind, rules, seed + 1, first, n)
+    )
+    with pytest.raises(DatasetError, match=r"deal \d: an action is not legal"):
+        export_minari(open_dataset(tmp_path / "d"), "easy-v0")

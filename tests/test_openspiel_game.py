@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from fractions import Fraction
 from itertools import permutations
 from math import comb
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,7 @@ import pyspiel
 
 from spades_env.envs.openspiel import SpadesGame
 
+DOCS = Path(__file__).resolve().parent.parent / "docs"
 TINY = "deal:dealt;blind_nil_exchange:0;suits:2;ranks:2;hand_size:1"
 TINY_RULES = Rules.preset("two_player", deal="dealt", blind_nil_exchange=0, suits=2, ranks=2, hand_size=1)
 SIX = "deal:dealt;blind_nil_exchange:0;suits:2;ranks:3;hand_size:2"
@@ -335,6 +338,15 @@ def test_exploitability_of_two_6_agrees_with_ours() -> None:
     game = load(rules="two_player", overrides=SIX)
     theirs = exploitability.exploitability(game, policies.UniformRandomPolicy(game))
     assert theirs == pytest.approx(exact_exploitability("random", "two_6").exploitability, abs=1e-9)
+
+
+@pytest.mark.parametrize("page", ["wrappers.md", "small_games.md"])
+def test_examples_of_the_pages(page: str) -> None:
+    blocks = re.findall(r"(?ms)^```python\n(.*?)^```$", (DOCS / page).read_text(encoding="utf-8"))
+    ours = [block for block in blocks if "pyspiel" in block or page == "small_games.md"]
+    assert ours
+    for block in ours:
+        exec(compile(block, page, "exec"), {})
 
 
 def test_tree_search_plays_it() -> None:

@@ -18,6 +18,7 @@ from evaluation.dataset.spec import DatasetError
 from evaluation.dataset.store import Entry, complete_entries, is_whole, read_description
 from spades_env.checks import whole_number
 from spades_env.observation.blocks import OBSERVATION_VERSION
+from spades_env.observation.encoders import ENCODERS
 
 Batch = dict[str, npt.NDArray[Any]]
 MIXED_GROUPS: Final = 4
@@ -47,6 +48,14 @@ class Dataset:
     def agents(self) -> tuple[str, ...]:
         """The agents' texts; column `agent` has places in them."""
         return tuple(self.definition["agents"])
+
+    @property
+    def scales(self) -> npt.NDArray[np.float32]:
+        """What the bytes of `observation` are multiplied with to come to 0..1 (docs/observation.md); shape (size,)."""
+        encoder = ENCODERS.get(self.definition["encoder"])
+        if encoder is None:
+            raise DatasetError(f"encoder is {self.definition['encoder']!r}: the dataset has no observations")
+        return encoder.layout.scales
 
     def check(self) -> None:
         """Compare every file with its hash; DatasetError names the first that is damaged."""
