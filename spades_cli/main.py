@@ -25,6 +25,8 @@ SUBCOMMANDS = {
     "promote": "Decide whether a candidate takes the incumbent's place.",
     "export": "Write a policy as an ONNX model.",
     "exploit": "Measure how much a best response wins against an agent.",
+    "generate": "Write decisions of agents as a dataset to learn from.",
+    "minari": "Export a dataset to Minari.",
     "equity": "Show the chance to win a match by scores and bags.",
     "bench": "Measure the environment's speed on this machine.",
     "rules": "Show, check and export a rule set.",
@@ -45,6 +47,8 @@ ROOMS = {
     "promote": ("agents", "evaluation"),
     "export": ("agents",),
     "exploit": ("agents", "evaluation", "training"),
+    "generate": ("agents", "evaluation"),
+    "minari": ("agents", "evaluation"),
     "equity": ("agents", "evaluation"),
     "bench": ("agents", "evaluation", "benchmarks"),
     "rules": (),
@@ -141,7 +145,7 @@ def _one_line(error: Exception) -> str:
     elif isinstance(error, OSError) and error.strerror and error.filename is not None:
         text = f"{error.filename}: {error.strerror}"
     elif isinstance(error, ModuleNotFoundError):
-        text = f"{error.name!r} is needed and not installed: pip install 'spades-env[train,evaluation,bench]'"
+        text = f"{error.name!r} is needed and not installed: pip install 'spades-env[train,evaluation,bench,data]'"
     else:
         text = str(error) or type(error).__name__
     return " ".join(text.split())

@@ -61,9 +61,9 @@ FENCES: dict[str, tuple[str, ...]] = {
 
 # Needed by extras only: the core must import and work without them.
 OPTIONAL = ("torch", "stable_baselines3", "sb3_contrib", "onnx", "pygame", "matplotlib", "pydantic")
-OPTIONAL += ("tensorboard", "pyspiel", "open_spiel")
+OPTIONAL += ("tensorboard", "pyspiel", "open_spiel", "pyarrow", "minari", "h5py")
 # Modules that are about one optional library, which they may import at the top.
-NEEDS_EXTRA = ("spades_env.envs.sb3", "spades_env.render.rgb", "agents.learned")
+NEEDS_EXTRA = ("spades_env.envs.sb3", "spades_env.envs.openspiel", "spades_env.render.rgb", "agents.learned")
 
 Import = tuple[str, int]
 """Absolute name of an imported module, and the line of the import."""

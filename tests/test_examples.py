@@ -31,5 +31,16 @@ def test_maskable_ppo_on_one_seat(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "margin per deal" in capsys.readouterr().out
 
 
+def test_learning_from_a_dataset(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pyarrow", reason="needs the extra `data`")
+    from evaluation.dataset.generate import generate
+    from evaluation.dataset.spec import dataset_spec
+
+    generate(dataset_spec("easy", 120, part_deals=60), tmp_path)
+    before, after = load("load_deals.py")["main"](tmp_path, epochs=2)
+    assert 0.0 < before < after <= 1.0
+    assert f"{after:.1%}" in capsys.readouterr().out
+
+
 def test_every_example_is_run_here() -> None:
-    assert {path.name for path in EXAMPLES.glob("*.py")} == {"random_aec.py", "maskable_ppo.py"}
+    assert {path.name for path in EXAMPLES.glob("*.py")} == {"random_aec.py", "maskable_ppo.py", "load_deals.py"}

@@ -471,5 +471,5 @@ def test_the_code_of_the_page_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = [block.split("```", 1)[0] for block in PAGE.split("```python\n")[1:]]
     assert len(blocks) >= 3
     for block in blocks:
-        if "stable_baselines3" not in block and "sb3_contrib" not in block:
+        if not any(library in block for library in ("stable_baselines3", "sb3_contrib", "pyspiel")):
             exec(compile(block, "docs/wrappers.md", "exec"), {})

@@ -23,8 +23,8 @@ PAGES = (
     "docs/benchmark.md",
     "docs/leaderboard.md",
 )
-COMMAND_PAGES = (*PAGES, "docs/report.md", "docs/external_agents.md", "docs/agents.md")
-"""The Python examples of the last need files or programs that are not there; their commands are parsed all the same."""
+COMMAND_PAGES = (*PAGES, "docs/report.md", "docs/external_agents.md", "docs/agents.md", "docs/datasets.md")
+"""The Python examples of the others need files or programs that are not there; their commands are parsed too."""
 
 
 def blocks(page: str, language: str) -> list[str]:

@@ -57,11 +57,16 @@ def _libraries(texts: list[str]) -> dict[str, str]:
     return {"torch": metadata.version("torch")} if policies else {}
 
 
-@functools.cache
 def code_hash() -> str:
     """Return a short hash of the source of rules, agents and play, as it was when it was first asked for."""
+    return hash_of_sources(PLAYING_SOURCES)
+
+
+@functools.cache
+def hash_of_sources(sources: tuple[tuple[str, str], ...]) -> str:
+    """Return a short hash of the files of (package, pattern), as they were when it was first asked for."""
     digest = hashlib.sha256()
-    for room, pattern in PLAYING_SOURCES:
+    for room, pattern in sources:
         place = importlib.import_module(room).__file__
         assert place is not None
         root = Path(place).parent

@@ -7,30 +7,33 @@ import os
 import pickle
 import signal
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import AbstractContextManager
 from multiprocessing.context import SpawnContext, SpawnProcess
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from agents.base import AgentError
 from evaluation.work.crew import Crew, Desk
 from evaluation.work.job import Job, Part
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 _desk: Desk | None = None
 """In a worker: its jobs and their agents."""
 
 
-class ProcessCrew(Crew):
-    """A pool of `workers` fresh processes; each loads an agent when it first needs it."""
+class Workers(AbstractContextManager["Workers"]):
+    """Fresh processes that carry out orders; leaving the context ends them at once."""
 
-    def __init__(self, desk: Desk, workers: int) -> None:
-        jobs = tuple(_picklable(job) for job in desk.jobs)
-        self.desk = desk
-        self.workers = workers
+    def __init__(self, count: int, begin: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+        """`begin(*arguments)`, a function of a module, is called in each process first."""
         self._context = _Context()
-        self._pool = ProcessPoolExecutor(workers, self._context, _begin, (jobs, desk.expected()))
+        self._pool = ProcessPoolExecutor(count, self._context, _begin, (begin, arguments))
 
     def __exit__(self, *_: object) -> None:
-        """End the workers at once: what is not collected by now is not wanted."""
+        """End the processes: what is not collected by now is not wanted."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         running = [process for process in self._context.started if process.pid is not None]
         for process in running:
@@ -38,9 +41,26 @@ class ProcessCrew(Crew):
         for process in running:
             process.join()
 
+    def submit(self, function: Callable[P, R], *arguments: P.args, **options: P.kwargs) -> Future[R]:
+        """Order a call of a module's function."""
+        return self._pool.submit(function, *arguments, **options)
+
+
+class ProcessCrew(Crew):
+    """A crew of `workers` processes; each loads an agent when it first needs it."""
+
+    def __init__(self, desk: Desk, workers: int) -> None:
+        jobs = tuple(_picklable(job) for job in desk.jobs)
+        self.desk = desk
+        self.workers = workers
+        self._processes = Workers(workers, _take_desk, (jobs, desk.expected()))
+
+    def __exit__(self, *error: object) -> None:
+        self._processes.__exit__(*error)
+
     def submit(self, job: int, first: int, count: int) -> Future[Part]:
         """Order a part."""
-        return self._pool.submit(_play, job, first, count)
+        return self._processes.submit(_play, job, first, count)
 
 
 class _Context(SpawnContext):
@@ -71,11 +91,16 @@ def _picklable(job: Job) -> bytes:
     return pickle.dumps(job)
 
 
-def _begin(jobs: tuple[bytes, ...], files: dict[str, str]) -> None:
+def _begin(begin: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     """Make this process a worker: it leaves Ctrl-C to its parent, and ends when that is gone."""
-    global _desk
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    begin(*arguments)
+
+
+def _take_desk(jobs: tuple[bytes, ...], files: dict[str, str]) -> None:
+    """In a worker: make the desk it plays for."""
+    global _desk
     _desk = Desk([pickle.loads(job) for job in jobs], files)  # our own bytes, from our own parent
 
 

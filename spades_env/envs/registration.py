@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import gymnasium
 import pettingzoo  # type: ignore[import-untyped]
+from gymnasium.envs.registration import EnvSpec
 
 AEC_ID = "spades_env/Spades-v0"
 GYMNASIUM_ID = "spades_env/Spades-v0"
@@ -20,3 +23,8 @@ def register_all() -> None:
             entry_point="spades_env.envs.single:SpadesEnv",
             vector_entry_point="spades_env.envs.vector:SpadesVectorEnv",
         )
+
+
+def gymnasium_spec(**arguments: Any) -> EnvSpec:
+    """Gymnasium's description of a `SpadesEnv` with plain `arguments`; it makes one in any process."""
+    return EnvSpec(GYMNASIUM_ID, entry_point="spades_env.envs.single:SpadesEnv", kwargs=arguments)
