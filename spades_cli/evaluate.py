@@ -142,8 +142,8 @@ def command(
     specs = _agents(agents, lineup)
     for spec in specs:
         (load_any if oracles else load_agent)(spec)
-    for spec in _check(seed, bag_price, numbers).pairs:
-        for agent in spec:
+    for pair in _check(seed, bag_price, numbers).pairs:
+        for agent in pair:
             load_any(agent)
     record_games = _record_games(record_path, record_deals, numbers)
     announce_compilation()

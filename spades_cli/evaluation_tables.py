@@ -70,7 +70,7 @@ def _results(found: dict[str, Any]) -> Table:
     if control is not None:
         mean, low, high = (control["margin"][name] for name in ("mean", "low", "high"))
         table.add_row(
-            f"points per deal, bags priced, {_taken_out(control)}", f"{mean:+.2f}", f"{low:+.2f} to {high:+.2f}"
+            f"the first, {_taken_out(control)}", f"{mean:+.2f}", f"{low:+.2f} to {high:+.2f}"
         )
     wins = found["match_win_rate"]
     if wins is not None:
@@ -80,7 +80,7 @@ def _results(found: dict[str, Any]) -> Table:
 
 def _taken_out(control: dict[str, Any]) -> str:
     """Say what was taken out of the margin."""
-    kinds = ("luck", control["playouts"]), ("what the deals explain", control["reference"])
+    kinds = ("luck", control["playouts"]), ("reference", control["reference"])
     return f"{' and '.join(name for name, used in kinds if used)} taken out"
 
 

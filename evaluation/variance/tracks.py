@@ -95,6 +95,6 @@ class Tracks(AbstractContextManager["Tracks"]):
 
 
 def _side_by_side(tables: Sequence[FloatArray]) -> FloatArray:
-    """Return tables of all pairs, each float64 (n, c), as one, float64 (n, c * pairs): first the first column of each."""
+    """Return tables of all pairs, each float64 (n, c), as one, (n, c * pairs): first the first column of each."""
     result: FloatArray = np.stack(tables, axis=2).reshape(len(tables[0]), -1)
     return result
