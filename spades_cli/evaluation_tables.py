@@ -69,9 +69,7 @@ def _results(found: dict[str, Any]) -> Table:
     control = found["control"]
     if control is not None:
         mean, low, high = (control["margin"][name] for name in ("mean", "low", "high"))
-        table.add_row(
-            f"the first, {_taken_out(control)}", f"{mean:+.2f}", f"{low:+.2f} to {high:+.2f}"
-        )
+        table.add_row(f"the first, {_taken_out(control)}", f"{mean:+.2f}", f"{low:+.2f} to {high:+.2f}")
     wins = found["match_win_rate"]
     if wins is not None:
         table.add_row("matches won by A", f"{wins['mean']:.1%}", f"{wins['low']:.1%} to {wins['high']:.1%}")

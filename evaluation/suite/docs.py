@@ -29,8 +29,8 @@ from the tasks themselves.
   with the exact values of every choice; `python -m evaluation.suite.make` made them, and they keep what `normal`
   was then. Nothing is left out because she plays otherwise now: every position counts, with the values it was
   frozen with, also the few whose course today's `normal` would not have played (`played_otherwise` says how many: 19
-  of 300 in `endgames`, none in the other tasks), some of which have no world left under her. A task's version rises when the same agent would get other
-  figures; results of different versions are not compared.
+  of 300 in `endgames`, none in the other tasks), some of which have no world left under her. A task's
+  version rises when the same agent would get other figures; results of different versions are not compared.
 - **The reference.** Frozen roles (opponents, the cards in `bid_only`, the bids in `play_only`, the rest of the
   table in the nil tasks) are played by `{REFERENCE}` of the program's version, not by a copy of an older one. A
   result keeps that version and a hash of the source of rules and agents (`code`); where the hash has changed since,

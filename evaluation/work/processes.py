@@ -7,16 +7,41 @@ import os
 import pickle
 import signal
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import AbstractContextManager
 from multiprocessing.context import SpawnContext, SpawnProcess
-from typing import Any
+from typing import Any, TypeVar
 
 from agents.base import AgentError
 from evaluation.work.crew import Crew, Desk
 from evaluation.work.job import Job, Part
 
+Result = TypeVar("Result")
+
 _desk: Desk | None = None
 """In a worker: its jobs and their agents."""
+
+
+class Processes(AbstractContextManager["Processes"]):
+    """A pool of fresh processes; leaving the context ends them at once: what is not collected by now is not wanted."""
+
+    def __init__(self, workers: int, begin: Callable[..., None], arguments: tuple[Any, ...] = ()) -> None:
+        """`begin` is called with the arguments in each process before all else, and should call `begin_worker`."""
+        self._context = _Context()
+        self._pool = ProcessPoolExecutor(workers, self._context, begin, arguments)
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        running = [process for process in self._context.started if process.pid is not None]
+        for process in running:
+            process.terminate()
+        for process in running:
+            process.join()
+
+    def submit(self, function: Callable[..., Result], *arguments: Any) -> Future[Result]:
+        """Order `function`, one of a module's, to be called with the arguments."""
+        return self._pool.submit(function, *arguments)
 
 
 class ProcessCrew(Crew):
@@ -26,21 +51,15 @@ class ProcessCrew(Crew):
         jobs = tuple(_picklable(job) for job in desk.jobs)
         self.desk = desk
         self.workers = workers
-        self._context = _Context()
-        self._pool = ProcessPoolExecutor(workers, self._context, _begin, (jobs, desk.expected()))
+        self._processes = Processes(workers, _begin, (jobs, desk.expected()))
 
     def __exit__(self, *_: object) -> None:
-        """End the workers at once: what is not collected by now is not wanted."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        running = [process for process in self._context.started if process.pid is not None]
-        for process in running:
-            process.terminate()
-        for process in running:
-            process.join()
+        """End the workers at once."""
+        self._processes.__exit__()
 
     def submit(self, job: int, first: int, count: int) -> Future[Part]:
         """Order a part."""
-        return self._pool.submit(_play, job, first, count)
+        return self._processes.submit(_play, job, first, count)
 
 
 class _Context(SpawnContext):
@@ -71,11 +90,16 @@ def _picklable(job: Job) -> bytes:
     return pickle.dumps(job)
 
 
-def _begin(jobs: tuple[bytes, ...], files: dict[str, str]) -> None:
+def begin_worker() -> None:
     """Make this process a worker: it leaves Ctrl-C to its parent, and ends when that is gone."""
-    global _desk
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _begin(jobs: tuple[bytes, ...], files: dict[str, str]) -> None:
+    """Begin with the jobs of a desk."""
+    global _desk
+    begin_worker()
     _desk = Desk([pickle.loads(job) for job in jobs], files)  # our own bytes, from our own parent
 
 
