@@ -87,6 +87,7 @@ def _of_evaluation(data: Values) -> Iterator[Item]:
     def play() -> Figures:
         asked = {name: data[name] for name in ("matches", "seed", "bag_price")}
         asked["luck_playouts"] = control["playouts"] if control else 0
+        asked |= _reference(control.get("reference") if control else None)
         asked["half_width"] = data.get("half_width_asked")
         asked["deals" if asked["half_width"] is None else "max_deals"] = data["deals"]
         play_them = evaluate_line_up if data.get("line_up") else _evaluate_two
@@ -95,8 +96,16 @@ def _of_evaluation(data: Values) -> Iterator[Item]:
     yield Item(" v ".join(agents), data["seconds"], _of_both(data), play)
 
 
+def _reference(used: Values | None) -> Values:
+    """Return how `evaluate` is asked for the reference pairs that a result has."""
+    if used is None:
+        return {}
+    pairs = [tuple(pair) for pair in used["pairs"]]
+    return {"reference": pairs, "reference_plays": used["plays"], "reference_deals": used["deals"]}
+
+
 def _of_both(data: Values) -> Figures:
-    """Return what of an evaluation is compared; with luck measured, the margin without it, too."""
+    """Return what of an evaluation is compared; with controls, the margin without what they explain, too."""
     figures = {name: data[name] for name in ("margin", "margin_raw", "match_win_rate", "illegal_actions")}
     if data.get("control"):
         figures["control.margin"] = data["control"]["margin"]

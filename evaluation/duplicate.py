@@ -7,88 +7,36 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from evaluation.intervals import Interval, mean_interval
+from evaluation.amount import DEFAULT_DEALS as DEFAULT_DEALS
+from evaluation.amount import MAX_DEALS as MAX_DEALS
+from evaluation.amount import Amount as Amount
+from evaluation.amount import Watch
+from evaluation.amount import Way as Way
+from evaluation.deals import alike, play_deals
 from evaluation.line_up import rotations, shares_of
 from evaluation.play import DEAL_LOG, Tally
 from evaluation.result import Evaluation as Evaluation
 from evaluation.result import LineUpEvaluation, margins_of, results_of_matches
-from evaluation.sequential import DEFAULT_MAX_DEALS, Stopped, expected_deals, next_look, verdict
 from evaluation.starts import FIRST_MATCH as FIRST_MATCH
-from evaluation.starts import MAX_GAMES
-from evaluation.variance.fit import controlled, controls_of
-from evaluation.work.crew import MOST_WORKERS, Crew, Desk, open_crew
-from evaluation.work.job import DUPLICATE, AgentSpec, Job, Played, put_together
-from evaluation.work.run import Progress, play_all, run
+from evaluation.variance.gain import ReferenceUse
+from evaluation.variance.reference import Pair, References
+from evaluation.variance.tracks import Tracks
+from evaluation.work.crew import Crew, Desk, open_crew
+from evaluation.work.job import DUPLICATE, AgentSpec, Job, Played
+from evaluation.work.run import Progress, play_all
 from evaluation.work.store import PartStore
 from spades_env.checks import finite_number, whole_number
 from spades_env.engine.batch import default_bag_price
 from spades_env.rules import Rules, as_rules
 
-MAX_DEALS: Final = MAX_GAMES
-MOST_PLAYOUTS: Final = 10_000
 MOST_BAG_PRICE: Final = 10_000
-DEFAULT_DEALS: Final = 4000
-
-Watch = Callable[[Interval], None]
-"""Called with the margin so far while deals are played."""
-
-
-@dataclass(frozen=True)
-class Amount:
-    """How much to play, checked: a number of deals, or deals until an interval is narrow; and matches.
-
-    Attributes:
-        deals: duplicate deals, of a half-width the most.
-        half_width: of the 95 % interval of the margin, in points per deal; None: play all deals.
-        playouts: for each choice whose luck is measured; 0: none is.
-    """
-
-    deals: int
-    half_width: float | None
-    matches: int
-    playouts: int = 0
-
-    @classmethod
-    def of(
-        cls, deals: int | None, half_width: float | None, max_deals: int | None, matches: int, playouts: int = 0
-    ) -> Amount:
-        """Return what is asked for; ValueError names what is no number, out of range or contradicts itself."""
-        if half_width is None:
-            if max_deals is not None:
-                raise ValueError(f"max_deals is {max_deals!r}; allowed without half_width: None, give deals")
-            most = whole_number("deals", DEFAULT_DEALS if deals is None else deals, 2, MAX_DEALS)
-        else:
-            if not finite_number("half_width", half_width) > 0:
-                raise ValueError(f"half_width is {half_width!r}; allowed: points per deal, above 0")
-            if deals is not None:
-                raise ValueError(f"deals is {deals!r}; allowed with half_width: None, it finds out; or max_deals")
-            most = whole_number("max_deals", DEFAULT_MAX_DEALS if max_deals is None else max_deals, 2, MAX_DEALS)
-        whole_number("luck_playouts", playouts, 0, MOST_PLAYOUTS)
-        return cls(most, half_width, whole_number("matches", matches, 0, MAX_DEALS), playouts)
-
-
-@dataclass(frozen=True)
-class Way:
-    """How to play, which changes no figure."""
-
-    batch_size: int | None = None
-    workers: int = 1
-    store: Path | None = None
-    progress: Progress | None = None
-    watch: Watch | None = None
-
-    def __post_init__(self) -> None:
-        if self.batch_size is not None:
-            whole_number("batch_size", self.batch_size, 1, MAX_DEALS)
-        whole_number("workers", self.workers, 1, MOST_WORKERS)
 
 
 def evaluate(
@@ -108,6 +56,9 @@ def evaluate(
     max_deals: int | None = None,
     store: str | Path | None = None,
     luck_playouts: int = 0,
+    reference: Sequence[Pair | str] = (),
+    reference_plays: int = 1,
+    reference_deals: int | None = None,
     watch: Watch | None = None,
 ) -> Evaluation:
     """Compare `a` and `b` (agents, or texts for `load_agent`) on duplicate deals and duplicate matches.
@@ -121,12 +72,13 @@ def evaluate(
     `oracles`, agents that see all hands are let in (a ceiling). `progress` is told how far it is, `watch` the margin.
 
     With `luck_playouts`, the luck of agents whose chances are known is measured by so many playouts for each of their
-    choices and taken out of `controlled`, whose interval `half_width` is then about (evaluation.variance).
+    choices and taken out of `controlled_margin`, whose interval `half_width` is then about (evaluation.variance). So is
+    what each pair of agents in `reference` (or text "A~B") comes to on the same deals, which it plays
+    `reference_plays` times, and on `reference_deals` further ones, by default nine for each evaluated one.
     """
-    amount, way = (
-        Amount.of(deals, half_width, max_deals, matches, luck_playouts),
-        Way(batch_size, workers, _path(store), progress, watch),
-    )
+    references = References.of(reference, reference_plays, reference_deals)
+    amount = Amount.of(deals, half_width, max_deals, matches, luck_playouts, references)
+    way = Way(batch_size, workers, _path(store), progress, watch)
     job = pair_job((a, b), as_rules(rules), seed, oracles)
     found = _measured(job, amount, bag_price, way)
     return Evaluation(agents=tuple(found.pop("names")), **found)
@@ -148,6 +100,9 @@ def evaluate_line_up(
     max_deals: int | None = None,
     store: str | Path | None = None,
     luck_playouts: int = 0,
+    reference: Sequence[Pair | str] = (),
+    reference_plays: int = 1,
+    reference_deals: int | None = None,
     watch: Watch | None = None,
 ) -> LineUpEvaluation:
     """Measure the team of seats 0 and 2 of a line-up, an agent for each seat, against the team of its other seats.
@@ -156,10 +111,9 @@ def evaluate_line_up(
     decision keys stay with the chairs. Line-up A, B, A, B gives the figures of `evaluate(A, B)`. The other arguments
     are those of `evaluate`.
     """
-    amount, way = (
-        Amount.of(deals, half_width, max_deals, matches, luck_playouts),
-        Way(batch_size, workers, _path(store), progress, watch),
-    )
+    references = References.of(reference, reference_plays, reference_deals)
+    amount = Amount.of(deals, half_width, max_deals, matches, luck_playouts, references)
+    way = Way(batch_size, workers, _path(store), progress, watch)
     job = line_up_job(line_up, as_rules(rules), seed, oracles)
     found = _measured(job, amount, bag_price, way)
     names, tallies = found.pop("names"), found.pop("tallies")
@@ -209,19 +163,21 @@ def _measured(job: Job, amount: Amount, bag_price: float | None, way: Way) -> di
     price = default_bag_price(job.rules) if bag_price is None else check_bag_price(bag_price)
     matches = Job(job.agents, job.rules, job.rows, "matches", job.seed, oracles=job.oracles)
     job = dataclasses.replace(job, playouts=amount.playouts, bag_price=price if amount.playouts else 0.0)
-    desk = Desk((job, matches))
+    pairs = amount.references.jobs(job)
+    desk = Desk((job, matches, *(of for pair in pairs for of in pair)))
     names = [agent.name for agent in desk.agents(0)]
     rows = len(job.rows)
     begun = time.perf_counter()
     with ExitStack() as stack:
-        kept = {
-            which.kind: stack.enter_context(PartStore(way.store, which, desk.files()))
-            for which, games in ((job, amount.deals), (matches, amount.matches))
-            if way.store is not None and games
-        }
+        stores = [stack.enter_context(store) if store else None for store in _stores(desk, amount, way.store)]
         crew = stack.enter_context(open_crew(desk, way.workers))
-        played, stopped = _play_deals(crew, amount, price, way, kept.get("deals"))
-        match_play = _play_matches(crew, amount.matches, way, kept.get("matches"))
+        tracks = stack.enter_context(
+            Tracks(crew, 2, amount.references, amount.deals, price, batch_size=way.batch_size, stores=stores[2:])
+        )
+        deals = play_deals(crew, amount, price, way, stores[0], tracks)
+        match_play = _play_matches(crew, amount.matches, way, stores[1])
+        use = _use(desk, amount.references, tracks)
+    played = deals.played
     return {
         "names": names,
         "rules": job.rules,
@@ -236,46 +192,33 @@ def _measured(job: Job, amount: Amount, bag_price: float | None, way: Way) -> di
         "seconds": time.perf_counter() - begun,
         "rows": rows,
         "half_width_asked": amount.half_width,
-        "stopped": stopped,
+        "stopped": deals.stopped,
         "playouts": amount.playouts,
-        "controls": controls_of(played.log, job.rows, len(job.agents)),
+        "controls": deals.controls,
+        "reference": use,
         "deal_seconds": played.seconds,
-        "alike": _alike(job),
+        "alike": alike(job),
     }
 
 
-def _alike(job: Job) -> bool:
-    """Tell whether one agent, the same text or object, sits on all seats."""
-    return len(set(shares_of(job.agents))) == 1
+def _stores(desk: Desk, amount: Amount, folder: Path | None) -> Iterator[PartStore | None]:
+    """Yield where the parts of each of the desk's jobs are kept; None: nowhere."""
+    for k, job in enumerate(desk.jobs):
+        needed = folder is not None and (amount.matches > 0 or job.kind == "deals")
+        if folder is None or not needed:
+            yield None
+            continue
+        pair, further = divmod(k - 2, 2)
+        place = folder if k < 2 else folder / f"reference_{pair + 1}{'_further' if further else ''}"
+        yield PartStore(place, job, desk.files())
 
 
-def _play_deals(crew: Crew, amount: Amount, price: float, way: Way, store: PartStore | None) -> tuple[Played, Stopped]:
-    """Play the single deals, to the number asked for or until their interval is narrow enough."""
-    job = crew.desk.jobs[0]
-    rows, alike = len(job.rows), _alike(job)
-    parts, margins = [], np.zeros(0)
-    controls = np.zeros((0, len(job.agents)))
-    stopped: Stopped | None = "deals"
-    for part in run(crew, 0, amount.deals, batch_size=way.batch_size, store=store):
-        parts.append(part)
-        finished = part.first + part.count
-        margins = np.concatenate([margins, margins_of(part.log, rows, price)])
-        controls = np.concatenate([controls, controls_of(part.log, job.rows, len(job.agents))])
-        values = controlled(margins, controls) if amount.playouts else margins
-        total = amount.deals
-        if amount.half_width is not None:
-            at_look = finished in (amount.deals, next_look(finished - 1))
-            stopped = verdict(values, amount.half_width, amount.deals, alike) if at_look else None
-            known = stopped is None and finished > 1
-            total = expected_deals(values, amount.half_width, amount.deals, alike) if known else finished
-        if way.progress is not None:
-            way.progress("deals", finished, total)
-        if way.watch is not None and finished > 1:
-            way.watch(mean_interval(values))
-        if amount.half_width is not None and stopped is not None:
-            break
-    assert stopped is not None
-    return put_together(parts, rows), stopped
+def _use(desk: Desk, references: References, tracks: Tracks) -> ReferenceUse | None:
+    """Return who the reference pairs were."""
+    if not references.pairs:
+        return None
+    names = [tuple(agent.name for agent in desk.agents(2 + 2 * k)) for k in range(len(references.pairs))]
+    return ReferenceUse(tuple((a, b) for a, b in names), references.plays, tracks.seconds)
 
 
 def _play_matches(crew: Crew, matches: int, way: Way, store: PartStore | None) -> Played:

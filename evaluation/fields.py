@@ -26,7 +26,8 @@ def list_field(fields: Mapping[str, Any], name: str, where: str) -> list[Any]:
     """Return a field that must be a list with something in it."""
     value = fields.get(name)
     if not isinstance(value, list) or not value:
-        raise ConfigError(f"{where}: {name} is {kind_of(value)}, but must be a list, and not an empty one")
+        found = "an empty list" if isinstance(value, list) else kind_of(value)
+        raise ConfigError(f"{where}: {name} is {found}; allowed: a list with at least one entry")
     return value
 
 

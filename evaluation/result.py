@@ -13,7 +13,8 @@ from evaluation.machine import machine, versions
 from evaluation.play import LogArray, Tally
 from evaluation.sequential import Stopped
 from evaluation.statistics import deal_statistics, match_statistics, seat_statistics
-from evaluation.variance.fit import controlled, variance_ratio
+from evaluation.variance.fit import Controls, controlled
+from evaluation.variance.gain import ReferenceUse, control_dict
 from evaluation.work.definition import code_hash
 from spades_env.rules import Rules
 
@@ -35,7 +36,9 @@ class Evaluation:
         tallies: of the agents, by `agents`; of a line-up, what one agent did on several seats stands at each.
         rows: how often each deal and match was played.
         half_width_asked, stopped: the half-width asked for, if any, and why the deals ended where they did.
-        playouts, controls: for each choice whose luck was measured, 0 for none; and that luck, float64 (deals, agents).
+        playouts: for each choice whose luck was measured, 0 for none.
+        controls: luck by agent, and what the reference pairs came to; None if neither was asked for.
+        reference: who these pairs were, if any.
         deal_seconds: of work on the deals, by all workers.
         alike: an agent against itself, so that every margin is 0 by construction.
     """
@@ -55,15 +58,16 @@ class Evaluation:
     half_width_asked: float | None = None
     stopped: Stopped = "deals"
     playouts: int = 0
-    controls: npt.NDArray[np.float64] | None = None
+    controls: Controls | None = None
+    reference: ReferenceUse | None = None
     deal_seconds: float = 0.0
     alike: bool = False
 
     @property
     def margin(self) -> Interval:
         """Points per deal, A minus B, bags at `bag_price`; a half-width asked for is that of `controlled_margin`, if
-        luck was measured."""
-        return mean_interval(self.margins) if self.playouts else self._as_stopped(self.margins)
+        there are controls."""
+        return self._as_stopped(self.margins) if self.controls is None else mean_interval(self.margins)
 
     @property
     def margin_raw(self) -> Interval:
@@ -72,14 +76,12 @@ class Evaluation:
 
     @property
     def controlled_margins(self) -> npt.NDArray[np.float64] | None:
-        """`margins` less the part that the agents' luck explains, float64 (deals,); None if it was not measured."""
-        if not self.playouts or self.controls is None:
-            return None
-        return controlled(self.margins, self.controls)
+        """`margins` less the part that controls explain, float64 (deals,); None without any."""
+        return None if self.controls is None else controlled(self.margins, self.controls)
 
     @property
     def controlled_margin(self) -> Interval | None:
-        """The margin with the agents' luck taken out; None if it was not measured."""
+        """The margin with what controls explain taken out; None without any."""
         better = self.controlled_margins
         return None if better is None else self._as_stopped(better)
 
@@ -141,20 +143,13 @@ class Evaluation:
         }
 
     def _control(self) -> dict[str, Any] | None:
-        """Return the margin with luck taken out, and what that brought and cost; None if it was not measured."""
-        better, margin = self.controlled_margins, self.controlled_margin
-        if better is None or margin is None:
+        """Return the margin with what controls explain taken out, what that brought and cost; None without any."""
+        margin = self.controlled_margin
+        if self.controls is None or margin is None:
             return None
-        ratio = variance_ratio(self.margins, better)
         luck_seconds = sum(tally.luck_seconds for tally in {id(tally): tally for tally in self.tallies}.values())
-        share = luck_seconds / self.deal_seconds if self.deal_seconds else 0.0
-        return {
-            "playouts": self.playouts,
-            "margin": margin.to_dict(),
-            "variance_ratio": ratio,
-            "seconds": luck_seconds,
-            "efficiency": ratio * (1.0 - share),
-        }
+        seconds = self.deal_seconds, luck_seconds
+        return control_dict(self.margins, self.controls, margin, self.playouts, self.reference, seconds)
 
     def _happened(self) -> dict[str, Any]:
         """Return the fields about both teams, and on what it was measured."""

@@ -5,6 +5,8 @@ Progress goes to stderr, the table or the JSON to stdout.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import click
@@ -14,13 +16,16 @@ from rich.table import Table
 from agents.base import Agent
 from agents.registry import load_agent
 from evaluation.suite.exploit import EXPLOIT_SMALL, EXPLOIT_TRAINED
+from evaluation.suite.orders import Order, Told, Values, run_order, run_orders
 from evaluation.suite.page import Board, cell, markdown, reasons
 from evaluation.suite.store import Store
-from evaluation.suite.task import Task, batch_size_for, run_task, seconds_per_decision
-from evaluation.suite.tasks import SUITES, choose_tasks
+from evaluation.suite.task import Task, seconds_per_decision
+from evaluation.suite.tasks import SUITES, TASKS, choose_tasks
+from evaluation.work.crew import MOST_WORKERS
 from spades_cli.output import INTERRUPTED, announce_compilation, command_line, json_option, write_json
 from spades_cli.progress import progress_bar
 from spades_cli.ranges import FiniteRange
+from spades_env.checks import whole_number
 from spades_env.files import write_atomically
 
 DEFAULT_OUT, DEFAULT_SUITE = "benchmark", "core"
@@ -39,6 +44,7 @@ PAGE_FILE, JSON_FILE = "benchmark.md", "benchmark.json"
     help="Play this many times as many games of each task: a quick look, not comparable with results at 1.",
 )
 @click.option("--out", default=DEFAULT_OUT, show_default=True, metavar="DIR", help="Folder for results and tables.")
+@click.option("--workers", default=1, show_default=True, help="Processes that run tasks: speed, never the figures.")
 @click.option("--list", "list_only", is_flag=True, help="List the tasks and stop.")
 @json_option
 def command(
@@ -47,6 +53,7 @@ def command(
     only: str | None,
     scale: float,
     out: str,
+    workers: int,
     list_only: bool,
     json_path: str | None,
 ) -> int:
@@ -62,6 +69,7 @@ def command(
       spades benchmark --suite full --out bench normal hard runs/first
       spades benchmark --only "nil|endgames" hard --json -
     """
+    whole_number("workers", workers, 1, MOST_WORKERS)
     tasks = choose_tasks(suite, only)
     if list_only:
         Console().print(_list(tasks))
@@ -75,7 +83,7 @@ def command(
     folder.mkdir(parents=True, exist_ok=True)
     store = Store(folder)
     try:
-        _run(tasks, loaded, scale, store)
+        _run(tasks, loaded, scale, store, workers)
     except KeyboardInterrupt:
         click.echo(f"spades: interrupted; finished tasks are in {store.path}, the same command goes on", err=True)
         return INTERRUPTED
@@ -110,7 +118,13 @@ def _playable(tasks: list[Task]) -> list[Task]:
     return [exploit_trained_task() if task is EXPLOIT_TRAINED else task for task in tasks]
 
 
-def _run(tasks: list[Task], agents: dict[str, Agent], scale: float, store: Store) -> None:
+def find_task(name: str) -> Task:
+    """Return the task of an id, ready to be played."""
+    (task,) = _playable([task for task in TASKS if task.id == name])
+    return task
+
+
+def _run(tasks: list[Task], agents: dict[str, Agent], scale: float, store: Store, workers: int) -> None:
     """Run what has not been run and keep each result; the bar counts expected seconds, not tasks."""
     texts = list(agents)
     waiting = [(text, task) for text in texts for task in tasks if store.get(task, text, scale, texts) is None]
@@ -120,23 +134,44 @@ def _run(tasks: list[Task], agents: dict[str, Agent], scale: float, store: Store
     with progress_bar() as bar:
         line = bar.add_task("trying the agents out", total=None)
         cost = {text: seconds_per_decision(agents[text]) for text in dict.fromkeys(text for text, _ in waiting)}
-        weights = [_expected_seconds(task, cost[text], scale) for text, task in waiting]
-        bar.update(line, total=sum(weights))
-        done = 0.0
-        for k, ((text, task), weight) in enumerate(zip(waiting, weights, strict=True), 1):
-            bar.update(line, description=f"{k} of {len(waiting)}: {task.id}, {text}")
+        orders = [_order(task, text, texts, scale, cost[text], store) for text, task in waiting]
+        bar.update(line, total=sum(order.seconds for order in orders))
+        shares = dict.fromkeys(range(len(orders)), 0.0)
 
-            def share(part: float, base: float = done, whole: float = weight) -> None:
-                bar.update(line, completed=base + part * whole)
+        def told(k: int, share: float) -> None:
+            shares[k] = share
+            done = sum(orders[k].seconds * shares[k] for k in shares)
+            bar.update(line, completed=done, description=f"{len(finished) + 1} of {len(orders)}: {_name(orders[k])}")
 
-            pool = tuple(agents[other] for other in texts if other != text)
-            size = batch_size_for(task, cost[text])
-            result = run_task(
-                task, agents[text], scale=scale, batch_size=size, share=share, pool=pool, text=text
-            ).to_dict()
+        finished: set[int] = set()
+        for k, result in _results_of(orders, agents, workers, told):
+            text, task = waiting[k]
             store.put(task, text, scale, texts, result)
-            bar.console.print(f"{task.id}, {text}: {result['seconds']:.1f} s", highlight=False, soft_wrap=True)
-            done += weight
+            bar.console.print(f"{_name(orders[k])}: {result['seconds']:.1f} s", highlight=False, soft_wrap=True)
+            finished.add(k)
+            shares[k] = 1.0
+
+
+def _name(order: Order) -> str:
+    return f"{order.task}, {order.agent}"
+
+
+def _order(task: Task, text: str, texts: list[str], scale: float, cost: float, store: Store) -> Order:
+    """Return what a process must know to run a task."""
+    pool = tuple(other for other in texts if other != text)
+    return Order(task.id, text, pool, store.files(texts), scale, cost, _expected_seconds(task, cost, scale))
+
+
+def _results_of(
+    orders: list[Order], agents: dict[str, Agent], workers: int, told: Told
+) -> Iterator[tuple[int, Values]]:
+    """Yield (number of the order, its result), by this process in their order or by several as they are finished."""
+    if workers > 1:
+        yield from run_orders(orders, workers, find_task, told)
+        return
+    for k, order in enumerate(orders):
+        told(k, 0.0)
+        yield k, run_order(order, find_task, agents.__getitem__, partial(told, k))
 
 
 def _expected_seconds(task: Task, seconds_a_decision: float, scale: float) -> float:

@@ -27,6 +27,7 @@ from evaluation.line_up import split_line_up
 from evaluation.records import records_text
 from evaluation.result import Evaluation
 from evaluation.sequential import DEFAULT_MAX_DEALS
+from evaluation.variance.reference import FURTHER, References
 from spades_cli.evaluation_tables import print_evaluation
 from spades_cli.output import (
     INTERRUPTED,
@@ -68,6 +69,23 @@ WAYS = ("batch_size", "resume", "record_path", "record_deals")
     metavar="PLAYOUTS",
     help="Take out the luck of agents whose chances are known (random, conservative, easy, ...), measured by so many "
     "playouts for each of their choices; 16 is a good start. Default: 0, no.",
+)
+@click.option(
+    "--reference",
+    multiple=True,
+    metavar="A~B",
+    help="A pair of cheaper agents that plays the same deals and many further ones; what the margin has in common with "
+    "theirs is taken out. May be given again.",
+)
+@click.option(
+    "--reference-plays",
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="How often a pair plays each deal, each time with other keys: for agents that draw chances.",
+)
+@click.option(
+    "--reference-deals", type=int, metavar="N", help=f"Further deals of a pair. Default: {FURTHER} for each deal."
 )
 @click.option("--matches", default=0, show_default=True, help="Duplicate matches.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the cards and of the agents' chances.")
@@ -117,13 +135,16 @@ def command(
       spades evaluate normal easy --half-width 0.25 --workers 2
       spades evaluate --lineup hard:worlds=20,exact=3,easy,normal,easy --deals 200
       spades evaluate easy random --rules modern --deals 10000 --matches 500
+      spades evaluate hard conservative --deals 400 --luck 16 --reference normal~conservative --reference-plays 4
       spades evaluate hard normal --half-width 0.5 --resume runs/hard-normal --json result.json
     """
     rules = as_rules(rules_spec)
     specs = _agents(agents, lineup)
     for spec in specs:
         (load_any if oracles else load_agent)(spec)
-    _check(seed, bag_price, numbers)
+    for pair in _check(seed, bag_price, numbers).pairs:
+        for agent in pair:
+            load_any(agent)
     record_games = _record_games(record_path, record_deals, numbers)
     announce_compilation()
     options = dict(numbers, seed=seed, bag_price=bag_price, oracles=oracles, store=resume)
@@ -158,13 +179,14 @@ def _agents(agents: tuple[str, ...], lineup: str | None) -> tuple[str, ...]:
     return agents
 
 
-def _check(seed: int, bag_price: float | None, numbers: dict[str, Any]) -> None:
-    """Refuse numbers out of range before anything is compiled."""
+def _check(seed: int, bag_price: float | None, numbers: dict[str, Any]) -> References:
+    """Refuse numbers out of range before anything is compiled; the reference pairs."""
     check_seed(seed)
     if bag_price is not None:
         check_bag_price(bag_price)
     Amount.of(*(numbers[name] for name in ("deals", "half_width", "max_deals", "matches", "luck_playouts")))
     Way(numbers["batch_size"], numbers["workers"])
+    return References.of(*(numbers[name] for name in ("reference", "reference_plays", "reference_deals")))
 
 
 def _record_games(path: str | None, games: int | None, numbers: dict[str, Any]) -> int:

@@ -69,11 +69,17 @@ def _results(found: dict[str, Any]) -> Table:
     control = found["control"]
     if control is not None:
         mean, low, high = (control["margin"][name] for name in ("mean", "low", "high"))
-        table.add_row("points per deal, bags priced, luck taken out", f"{mean:+.2f}", f"{low:+.2f} to {high:+.2f}")
+        table.add_row(f"the first, {_taken_out(control)}", f"{mean:+.2f}", f"{low:+.2f} to {high:+.2f}")
     wins = found["match_win_rate"]
     if wins is not None:
         table.add_row("matches won by A", f"{wins['mean']:.1%}", f"{wins['low']:.1%} to {wins['high']:.1%}")
     return table
+
+
+def _taken_out(control: dict[str, Any]) -> str:
+    """Say what was taken out of the margin."""
+    kinds = ("luck", control["playouts"]), ("reference", control["reference"])
+    return f"{' and '.join(name for name, used in kinds if used)} taken out"
 
 
 def _statistics(found: dict[str, Any]) -> Table:

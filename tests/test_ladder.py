@@ -131,8 +131,8 @@ def test_what_is_wrong_in_a_duel_is_refused_by_name(fields: dict[str, Any], mess
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ({}, "x: sections is nothing, but must be a list"),
-        ({"sections": []}, "and not an empty one"),
+        ({}, "x: sections is nothing; allowed: a list with at least one entry"),
+        ({"sections": []}, "x: sections is an empty list; allowed: a list with at least one entry"),
         ({"duels": []}, "x: unknown field 'duels'"),
         ({"sections": ["a"]}, "x: section 1 is a str"),
         ({"sections": [{"duels": [{}]}]}, "x: section 1: title is None"),

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 import spades_cli.benchmark
+from agents.base import AgentError
 from agents.registry import load_agent
 from evaluation.intervals import Interval
 from evaluation.results import ResultsError
-from evaluation.suite import docs
+from evaluation.suite import docs, orders
 from evaluation.suite.page import Board, cell, markdown
 from evaluation.suite.store import Store, definition
 from evaluation.suite.task import (
@@ -29,6 +30,8 @@ from evaluation.suite.task import (
 )
 from evaluation.suite.tasks import ORDER, TASKS, SuiteError, choose_tasks
 from evaluation.text import interval_text
+from evaluation.work.files import files_of
+from spades_cli.benchmark import find_task
 from spades_cli.main import main
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -253,7 +256,7 @@ def running(monkeypatch: pytest.MonkeyPatch, stop_at: int | None = None) -> list
             raise KeyboardInterrupt
         return run_task(task, agent, **options)
 
-    monkeypatch.setattr(spades_cli.benchmark, "run_task", counted)
+    monkeypatch.setattr(orders, "run_task", counted)
     return ids
 
 
@@ -297,6 +300,53 @@ def test_the_command_writes_page_and_json(
     assert found["comparable"] is False
 
 
+def test_workers_change_no_figure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bots_of_mine.py").write_text(
+        "from agents.rules.extremes import LowestAgent as Bot\n", encoding="utf-8"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    chosen = (
+        "--suite",
+        "full",
+        "--only",
+        "bid_only|endgames|cross_play",
+        "--scale",
+        "0.02",
+        "easy",
+        "my_bots:Bot",
+    )
+    found = []
+    for workers in ("1", "2"):
+        status, out, err = run(capsys, *chosen, "--workers", workers, "--out", workers, "--json", "-")
+        assert status == 0, err
+        found.append(json.loads(out))
+        assert err.count(", easy: ") == 3
+    one, two = found
+    assert [r["agent"] for r in one["results"]] == ["easy"] * 3 + ["my_bots:Bot"] * 3
+    times = ("seconds", "ms_per_decision")
+    for mine, other in zip(one["results"], two["results"], strict=True):
+        assert {k: v for k, v in mine.items() if k not in times} == {k: v for k, v in other.items() if k not in times}
+    assert one["command"].replace("--out 1", "") == two["command"].replace("--out 2", "")
+
+
+def test_a_worker_refuses_an_agent_whose_files_have_changed() -> None:
+    order = orders.Order("bid_only", "easy", (), {"easy": "of another file"}, 0.01, 1e-6, 1.0)
+    with pytest.raises(AgentError, match="agent 'easy': its files have changed since the start"):
+        next(orders.run_orders([order], 2, find_task, lambda *_: None))
+
+
+def test_a_worker_that_dies_is_reported_with_the_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bot_that_ends.py").write_text("import os\nos._exit(3)\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    text = "bot_that_ends:Bot"
+    order = orders.Order("bid_only", text, (), files_of([text]), 0.01, 1e-6, 1.0)
+    with pytest.raises(AgentError, match=r"a worker process ended abruptly .* tasks of bot_that_ends:Bot were run"):
+        next(orders.run_orders([order], 2, find_task, lambda *_: None))
+
+
 def test_the_command_lists_tasks(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, "--list", "--suite", "full")
     assert status == 0
@@ -326,6 +376,7 @@ def test_a_task_that_trains_needs_the_extra(
         (["nobody"], "agent 'nobody' does not exist"),
         (["--suite", "half", "easy"], "'half' is not one of"),
         (["--only", "x", "easy"], "which no task of core matches"),
+        (["--workers", "0", "easy"], "workers is 0; allowed: an int 1"),
         (["--scale", "0", "easy"], "is not in the range"),
         (["--scale", "nan", "easy"], "'--scale': nan is not a finite number."),
         (["cheating"], "sees the hidden cards"),

@@ -27,7 +27,7 @@ from evaluation.suite import endgames, nil_decision, nil_play, partners
 from evaluation.suite.beliefs import TRICKS
 from evaluation.suite.duels import BAGS, TRANSFER, with_bags
 from evaluation.suite.positions import FOLDER, columns_of, load, save, states_from
-from evaluation.suite.reference import bids_made, cards_played, possible_worlds, scratch_states
+from evaluation.suite.reference import bids_made, cards_played, played_otherwise, possible_worlds, scratch_states
 from evaluation.suite.tables import Split, dealer, margins, play_tables
 from evaluation.suite.task import Meter, Run, Task, TaskResult, run_task
 from evaluation.suite.tasks import TASKS
@@ -605,6 +605,17 @@ def test_success_in_nil_play_is_what_happened_at_the_table() -> None:
 
 
 # --- Endgames -----------------------------------------------------------------------------------------------
+
+
+def test_positions_that_the_reference_plays_otherwise_now_are_counted() -> None:
+    figures = run("endgames", "lowest", 300).outcome.figures
+    assert figures["played_otherwise"] == 19
+    states = dealer(Rules())(0, 3)
+    cards_played(states, 20)
+    assert played_otherwise(states, scratch_states(), POINTS) == 0
+    # With another card on the table than the one she played, it is not her course.
+    states["actions"][1, states["n_actions"][1] - 1] = states["actions"][1, 4]
+    assert played_otherwise(states, scratch_states(), POINTS) == 1
 
 
 def test_endgame_values_agree_with_all_layouts_by_plain_minimax() -> None:

@@ -98,7 +98,7 @@ def test_the_shipped_list_has_ten_agents_and_spares_the_slow() -> None:
     [
         ({"agent": []}, "unknown field 'agent': did you mean 'agents'?"),
         ({"agents": ["easy"]}, "agents are 1; allowed: 2 to 100"),
-        ({"agents": "easy"}, "agents is a str, but must be a list"),
+        ({"agents": "easy"}, "agents is a str; allowed: a list with at least one entry"),
         ({"agents": ["easy", "easy"]}, "agent 'easy' stands there twice"),
         ({"agents": ["easy", {"agent": "random", "label": "easy"}]}, "label 'easy' stands there twice"),
         ({"agents": ["easy", 3]}, "agent 2 is an int"),

@@ -14,7 +14,7 @@ from agents.rules.uniform import RandomAgent
 from agents.stakes import POINTS
 from evaluation.duplicate import evaluate, evaluate_line_up
 from evaluation.intervals import half_width_of, mean_interval
-from evaluation.variance.fit import controlled, variance_ratio
+from evaluation.variance.fit import Controls, controlled, variance_ratio
 from evaluation.variance.luck import checked_chances, luck_of_action, stand_in
 from spades_env.actions import NUM_ACTIONS
 from spades_env.engine.kernel import kernel
@@ -23,6 +23,7 @@ from spades_env.engine.step import apply, new_games, random_action
 from spades_env.rules import PRESETS, Rules
 from spades_env.view import empty_views, views_to_act
 
+NO_PAIR = np.zeros((0, 0))
 KNOWN = [name for name in AGENTS if isinstance(load_agent(name), KnownPolicy)]
 
 
@@ -153,6 +154,11 @@ def test_chances_that_fail_are_an_error_that_names_the_agent() -> None:
             checked_chances(agent, "bad", views)
 
 
+def luck_alone(luck: np.ndarray) -> Controls:
+    """Controls without a reference pair."""
+    return Controls(luck, np.zeros((len(luck), 0)), NO_PAIR)
+
+
 # --- The fit ------------------------------------------------------------------------------------------------
 
 
@@ -164,7 +170,7 @@ def test_the_controlled_mean_is_unbiased_and_no_coefficient_sees_its_own_deals()
         control = rng.exponential(1.0, 12) - 1.0
         # Skewed and not linear: fitted on itself, the coefficient would be tied to the control's mean.
         values = 1.0 + control**2 + rng.normal(0.0, 1.0, 12)
-        means.append(controlled(values, control[:, None]).mean())
+        means.append(controlled(values, luck_alone(control[:, None])).mean())
     error = np.std(means) / np.sqrt(20_000)
     assert abs(np.mean(means) - 2.0) < 4 * error
 
@@ -173,14 +179,14 @@ def test_a_control_that_explains_half_the_variance_halves_it() -> None:
     rng = np.random.default_rng(6)
     control = rng.normal(0.0, 3.0, 50_000)
     values = 7.0 + 2.0 * control + rng.normal(0.0, 6.0, 50_000)
-    better = controlled(values, np.stack([control, rng.normal(size=50_000)], axis=1))
+    better = controlled(values, luck_alone(np.stack([control, rng.normal(size=50_000)], axis=1)))
     assert variance_ratio(values, better) == pytest.approx(2.0, rel=0.03)
     assert better.mean() == pytest.approx(7.0, abs=0.15)
 
 
 def test_controls_that_never_vary_change_nothing() -> None:
     values = np.random.default_rng(7).normal(size=100)
-    assert (controlled(values, np.zeros((100, 2))) == values).all()
+    assert (controlled(values, luck_alone(np.zeros((100, 2)))) == values).all()
     assert variance_ratio(values, values) == 1.0
     assert variance_ratio(np.zeros(9), np.zeros(9)) == 1.0
 
@@ -207,9 +213,9 @@ def test_an_evaluation_is_the_same_and_its_controlled_mean_is_near() -> None:
 def test_luck_has_mean_zero_over_deals_for_each_agent() -> None:
     found = evaluate("easy:error=0.5", "random", deals=600, seed=8, luck_playouts=1)
     assert found.controls is not None
-    assert found.controls.shape == (600, 2)
-    errors = found.controls.std(axis=0) / np.sqrt(600)
-    assert (np.abs(found.controls.mean(axis=0)) < 4 * errors).all()
+    assert found.controls.luck.shape == (600, 2)
+    errors = found.controls.luck.std(axis=0) / np.sqrt(600)
+    assert (np.abs(found.controls.luck.mean(axis=0)) < 4 * errors).all()
     assert (errors > 0.1).all()
 
 
@@ -225,14 +231,16 @@ def test_luck_does_not_depend_on_parts(preset: str) -> None:
 def test_an_agent_against_itself_stays_exactly_zero() -> None:
     found = evaluate("conservative", "conservative", deals=40, luck_playouts=2)
     assert found.controls is not None
-    assert (found.controls != 0).any()
+    assert (found.controls.luck != 0).any()
     assert (found.controlled_margins == 0).all()
 
 
 def test_a_line_up_of_two_agents_gives_the_same() -> None:
     pair = evaluate("conservative", "random", deals=30, seed=4, luck_playouts=2)
     line_up = evaluate_line_up(("conservative", "random") * 2, deals=30, seed=4, luck_playouts=2)
-    assert (pair.controls == line_up.controls).all()
+    assert pair.controls is not None
+    assert line_up.controls is not None
+    assert (pair.controls.luck == line_up.controls.luck).all()
     assert (pair.controlled_margins == line_up.controlled_margins).all()
 
 
@@ -258,3 +266,24 @@ def test_the_half_width_is_that_of_the_controlled_margin() -> None:
     assert found.controlled_margin.high - found.controlled_margin.mean == pytest.approx(6.0)
     assert found.margin == mean_interval(found.margins)
     assert plain.margin.high - plain.margin.mean == pytest.approx(6.0)
+
+
+def test_luck_and_a_reference_together_explain_more_than_either() -> None:
+    options: dict[str, Any] = {"deals": 1500, "seed": 3}
+    luck, pair, both = (
+        evaluate("normal:objective=points", "conservative", **options, **more)
+        for more in (
+            {"luck_playouts": 2},
+            {"reference": ["normal:objective=points~easy"]},
+            {"luck_playouts": 2, "reference": ["normal:objective=points~easy"]},
+        )
+    )
+    ratios = []
+    for found in (luck, pair, both):
+        assert found.controlled_margins is not None
+        ratios.append(variance_ratio(found.margins, found.controlled_margins))
+        assert abs(found.controlled_margins.mean() - found.margins.mean()) < 3.5
+    assert ratios[0] > 1.2
+    assert ratios[1] > 1.05
+    assert ratios[2] > max(ratios) - 1e-9
+    assert ratios[2] > ratios[0] + 0.05

@@ -210,7 +210,7 @@ def playing(monkeypatch: pytest.MonkeyPatch, stop_at: int | None = None) -> list
         played.append((first, count))
         return play_part(job, agents, first, count)
 
-    monkeypatch.setattr("evaluation.work.crew.play_part", play)
+    monkeypatch.setattr("evaluation.work.crew.play_rows", play)
     return played
 
 

@@ -84,9 +84,19 @@ def evaluation_command(data: Values) -> str:
     words += ["--rules", data["preset"] or "rules.yaml"]
     asked = data.get("half_width_asked")
     words += ["--deals", str(data["deals"])] if asked is None else ["--half-width", f"{asked:g}"]
-    words += ["--luck", str(data["control"]["playouts"])] if data.get("control") else []
+    words += _controls(data.get("control") or {})
     words += ["--matches", str(data["matches"])] if data["matches"] else []
     return shlex.join([*words, "--seed", str(data["seed"])])
+
+
+def _controls(control: Values) -> list[str]:
+    """Return the options that asked for controls."""
+    words = ["--luck", str(control["playouts"])] if control.get("playouts") else []
+    used = control.get("reference")
+    if used:
+        words += [word for a, b in used["pairs"] for word in ("--reference", f"{a}~{b}")]
+        words += ["--reference-plays", str(used["plays"]), "--reference-deals", str(used["deals"])]
+    return words
 
 
 def _sides(data: Values) -> list[tuple[str, str]]:
@@ -99,10 +109,11 @@ def _title(data: Values) -> str:
 
 
 def _margin_rows(data: Values) -> Iterator[IntervalRow]:
-    """Yield the margin, and the one with the agents' luck taken out where that was measured."""
+    """Yield the margin, and the one with what controls explain taken out where there are any."""
     yield IntervalRow(_title(data), data["margin"], f"{data['deals']:,} deals")
     if data.get("control"):
-        detail = f"luck taken out, worth {data['control']['variance_ratio']:.1f} times as many deals"
+        what = "luck" if data["control"]["playouts"] else "what reference pairs explain"
+        detail = f"{what} taken out, worth {data['control']['variance_ratio']:.1f} times as many deals"
         yield IntervalRow(_title(data), data["control"]["margin"], detail)
 
 

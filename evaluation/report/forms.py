@@ -50,7 +50,14 @@ FORMS: Final[dict[str, Any]] = {
         "line_up": Maybe([str]),
         "margin": INTERVAL,
         "margin_raw": INTERVAL,
-        "control": Maybe({"margin": INTERVAL, "playouts": int, "variance_ratio": NUMBER}),
+        "control": Maybe(
+            {
+                "margin": INTERVAL,
+                "playouts": int,
+                "variance_ratio": NUMBER,
+                "reference": Maybe({"pairs": [[str]], "plays": int, "deals": int}),
+            }
+        ),
         "seat_stats": Maybe([SEAT_STATS]),
         "ms_per_decision_by_seat": Maybe([(*NUMBER, type(None))]),
         "match_win_rate": Maybe(INTERVAL),

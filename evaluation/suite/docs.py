@@ -27,8 +27,10 @@ from the tasks themselves.
 
 - **Frozen.** Deals come from the seed {SEED}, which is not an option. Positions lie in `evaluation/suite/data`,
   with the exact values of every choice; `python -m evaluation.suite.make` made them, and they keep what `normal`
-  was then. A task's version rises when the same agent would get other figures; results of different versions are
-  not compared.
+  was then. Nothing is left out because she plays otherwise now: every position counts, with the values it was
+  frozen with, also the few whose course today's `normal` would not have played (`played_otherwise` says how many: 19
+  of 300 in `endgames`, none in the other tasks), some of which have no world left under her. A task's
+  version rises when the same agent would get other figures; results of different versions are not compared.
 - **The reference.** Frozen roles (opponents, the cards in `bid_only`, the bids in `play_only`, the rest of the
   table in the nil tasks) are played by `{REFERENCE}` of the program's version, not by a copy of an older one. A
   result keeps that version and a hash of the source of rules and agents (`code`); where the hash has changed since,
@@ -49,7 +51,8 @@ from the tasks themselves.
 Each finished task is kept in DIR/results.json (`--out`, default `benchmark`) at once. The same command goes on
 after an interruption and only shows what is finished; more agents or the other suite add to it. A result belongs to
 the task and its version, the agent's text and the files behind it (docs/evaluation.md), scale, and the version of
-spades_env; `cross_play` to the other agents of the command as well. DIR/benchmark.md has the table, further
+spades_env; `cross_play` to the other agents of the command as well. `--workers N` runs whole tasks in N processes, the
+longest first, to the same figures. DIR/benchmark.md has the table, further
 figures, times and definitions.
 
 How long: the agent's decisions (`--list`, below) times her time per decision; the frozen players and the rest take
@@ -71,6 +74,8 @@ does not say, the figure is null with the reason.
 spades benchmark --suite full --only "^(?!exploit_t)" random lowest highest conservative suit_odds easy normal hard
 cp benchmark/benchmark.md docs/benchmark_results.md
 ```
+
+Below them stand `expert` and `{EXPLOIT_TRAINED.id}`, with their commands.
 
 ## The JSON
 
@@ -117,6 +122,7 @@ cp benchmark/benchmark.md docs/benchmark_results.md
 | `first_card_right` | nil tasks | share of positions in which her first card keeps what the solver promises |
 | `success_after_right_card`, `success_after_wrong_card` | nil tasks | the metric after either, or null |
 | `best_card_share`, `regret_by_tricks_left` | `endgames` | share without regret; mean regret by tricks left |
+| `played_otherwise` | `endgames` | positions whose course is not what `normal` of the program's version plays |
 | `uniform`, `gain_over_uniform` | `beliefs` | log-loss of all layouts alike; how much less hers is |
 | `by_trick`, `uniform_by_trick` | `beliefs` | log-losses by tricks played |
 | `by_game` | `exploit_small` | the bounds in each small game, and their middle |

@@ -16,7 +16,7 @@ from agents.stakes import POINTS, Stakes
 from evaluation.intervals import mean_interval
 from evaluation.suite.choices import chosen
 from evaluation.suite.positions import Columns, columns_of, load, states_from
-from evaluation.suite.reference import Hands, cards_played, possible_worlds, scratch_states
+from evaluation.suite.reference import Hands, cards_played, played_otherwise, possible_worlds, scratch_states
 from evaluation.suite.tables import dealer
 from evaluation.suite.task import Outcome, Run, Task
 from spades_env.cards import NUM_CARDS
@@ -43,13 +43,15 @@ def endgames(run: Run) -> Outcome:
     """Regret of her cards."""
     columns = load(FILE)
     values = columns["values"][: run.games]
-    actions, illegal = chosen(run, states_from(columns, run.games))
+    states = states_from(columns, run.games)
+    actions, illegal = chosen(run, states)
     taken = values[np.arange(len(actions)), actions]
     regret = (values.max(axis=1) - taken) / 100.0
     left = 13 - (columns["length"][: run.games].astype(np.int64) - 4) // 4
     figures = {
         "best_card_share": float((regret == 0.0).mean()),
         "regret_by_tricks_left": {str(k): float(regret[left == k].mean()) for k in TRICKS_LEFT if (left == k).any()},
+        "played_otherwise": played_otherwise(states, scratch_states(), POINTS),
     }
     return Outcome(mean_interval(regret), run.games, illegal, figures)
 

@@ -7,6 +7,8 @@ those that fit the cards seen, and the others thrown away.
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 import numpy.typing as npt
 
@@ -20,6 +22,7 @@ from spades_env.engine.step import apply_action
 from spades_env.view import write_view
 
 Hands = npt.NDArray[np.int64]
+NO_SEAT: Final = -1
 
 
 @kernel
@@ -43,6 +46,19 @@ def is_possible(known: np.void, world: np.void, seat: int, game: np.void, stakes
             return False
         apply_action(game, action)
     return True
+
+
+@kernel
+def played_otherwise(states: StateArray, scratch: StateArray, stakes: Stakes) -> int:
+    """Return how many of `states` have a course that `normal`, in all seats, would not have bid and played so.
+
+    `scratch`: one STATE record, overwritten.
+    """
+    count = 0
+    for i in range(states.shape[0]):
+        if not is_possible(states[i], states[i], NO_SEAT, scratch[0], stakes):
+            count += 1
+    return count
 
 
 @kernel

@@ -37,10 +37,15 @@ class Store:
         """Keep a result."""
         self._file.put(self._definition(task, agent, scale, pool), result)
 
-    def _definition(self, task: Task, agent: str, scale: float, pool: list[str]) -> dict[str, Any]:
-        for text in (agent, *pool):
+    def files(self, texts: list[str]) -> dict[str, str]:
+        """Return a hash of the files behind each text that has any, as they were when they were first asked for."""
+        for text in texts:
             if text not in self._files:
                 self._files[text] = files_of([text]).get(text)
+        return {text: digest for text in texts if (digest := self._files[text])}
+
+    def _definition(self, task: Task, agent: str, scale: float, pool: list[str]) -> dict[str, Any]:
+        self.files([agent, *pool])
         return definition(task, agent, scale, pool, self._files)
 
 

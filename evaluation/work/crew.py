@@ -11,7 +11,8 @@ from typing import Any, Protocol
 from agents.base import Agent, AgentError, OracleAgent
 from evaluation.work.files import files_of
 from evaluation.work.job import AgentSpec, Job, Part, load
-from evaluation.work.part import play_part, warm_up
+from evaluation.work.keys import play_rows
+from evaluation.work.part import warm_up
 from spades_env.checks import whole_number
 
 MOST_WORKERS = 256
@@ -50,7 +51,7 @@ class Desk:
         if job not in self._warm:
             warm_up(self.jobs[job], agents)
             self._warm.add(job)
-        return play_part(self.jobs[job], agents, first, count)
+        return play_rows(self.jobs[job], agents, first, count)
 
     def _agent(self, spec: AgentSpec, oracles: bool) -> Agent | OracleAgent:
         if not isinstance(spec, str | Path):

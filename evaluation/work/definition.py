@@ -45,6 +45,7 @@ def definition_of(job: Job, files: Mapping[str, str]) -> dict[str, Any]:
         "oracles": job.oracles,
         "playouts": job.playouts,
         "bag_price": job.bag_price if job.playouts else None,
+        **({"keys": list(job.keys)} if any(job.keys) else {}),
         "log": str(DEAL_LOG.descr),
         "spades_env": __version__,
         "code": code_hash(),

@@ -44,6 +44,7 @@ class Job:
         oracles: let agents in that see all hands.
         playouts: of single deals, for each choice whose luck is measured (evaluation.variance); 0: it is not.
         bag_price: points of a bag in that luck.
+        keys: of each row, which decision keys: 0: the game's own; k: others, made of those and k. Default: 0 for all.
     """
 
     agents: tuple[AgentSpec, ...]
@@ -56,6 +57,7 @@ class Job:
     oracles: bool = False
     playouts: int = 0
     bag_price: float = 0.0
+    keys: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -70,6 +72,10 @@ class Job:
             object.__setattr__(self, "teams", tuple(k % 2 for k in range(len(self.rows))))
         if len(self.teams) != len(self.rows) or not set(self.teams) <= {0, 1}:
             raise ValueError(f"teams is {self.teams!r}; allowed: 0 or 1 for each of {len(self.rows)} rows")
+        if self.keys and (len(self.keys) != len(self.rows) or min(self.keys) < 0):
+            raise ValueError(f"keys is {self.keys!r}; allowed: 0 or more for each of {len(self.rows)} rows")
+        if any(self.keys) and self.playouts:
+            raise ValueError(f"keys is {self.keys!r}; allowed where luck is measured: 0 for all rows")
 
     def name_of(self, first: int, count: int) -> str:
         """The games `first` to `first + count - 1` in words, for messages."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from typing import Final
 
@@ -69,7 +69,7 @@ class _Cuts:
 
 def run(
     crew: Crew, job: int, games: int, *, batch_size: int | None = None, store: PartStore | None = None
-) -> Iterator[Part]:
+) -> Generator[Part]:
     """Yield games 0 to `games - 1` of job number `job` of the crew's desk, in parts, in order.
 
     No part reaches over a look of `evaluation.sequential`. Parts in `store` are taken from there, all others are put

@@ -26,6 +26,8 @@ FORMAT: Final = "spades evaluation"
 VERSION: Final = 1
 MAX_BYTES: Final = 2**30
 """Largest file read."""
+MOST_SHOWN: Final = 200
+"""Characters of two values up to which a message shows them."""
 
 
 class StoreError(ValueError):
@@ -169,7 +171,8 @@ def _difference(found: Any, wanted: dict[str, Any]) -> str:
         return "it has no definition"
     name = next((name for name in wanted if found.get(name) != wanted[name]), "more fields")
     said = {"code": "played by other source code", "files": "agents' files have changed", "log": "other log fields"}
-    return said.get(name) or f"{name} is {found.get(name)!r} there and {wanted.get(name)!r} here"
+    values = f"{found.get(name)!r} there and {wanted.get(name)!r} here"
+    return said.get(name) or (f"{name} is {values}" if len(values) <= MOST_SHOWN else f"{name} is not the same")
 
 
 def _refusal(path: Path, problem: str) -> StoreError:
