@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from property_games import Plan, few_and_many, for_all, plans
 from record_games import again
 
-from spades_env.engine import step
 from spades_env.engine.batch import legal_action_list, step_games
 from spades_env.engine.state import MAX_ACTIONS, StateArray
 from spades_env.game import Game

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
+
 from .mutant import Mutant
 from .table_deal import BID_MUTANTS, CARD_MUTANTS, SEAT_MUTANTS
 from .table_hidden import DRAFT_MUTANTS, HIDDEN_MUTANTS
@@ -37,9 +39,9 @@ SAMPLE = (
 """The mutants of the fast test; the rest are run by the slow one."""
 
 
-def chosen(ids: tuple[str, ...]) -> tuple[Mutant, ...]:
-    """The mutants whose id is, or begins with, one of `ids`, in the order of the table; all for no ids."""
-    unknown = [id for id in ids if not any(mutant.id.startswith(id) for mutant in MUTANTS)]
-    if unknown:
-        raise ValueError(f"mutant {unknown[0]!r} does not exist; allowed: an id of the table or how ids begin")
-    return tuple(mutant for mutant in MUTANTS if not ids or any(mutant.id.startswith(id) for id in ids))
+def chosen(patterns: tuple[str, ...]) -> tuple[Mutant, ...]:
+    """The mutants whose id matches one of `patterns` ("r14-*"), in the order of the table; all for no patterns."""
+    for pattern in patterns:
+        if not any(fnmatchcase(mutant.id, pattern) for mutant in MUTANTS):
+            raise ValueError(f"mutant {pattern!r} does not exist; allowed: an id of the table, or a pattern as 'r14-*'")
+    return tuple(mutant for mutant in MUTANTS if not patterns or any(fnmatchcase(mutant.id, one) for one in patterns))
