@@ -62,22 +62,22 @@ class _Run:
     message: str
 
 
-def check_unbroken(folder: Path) -> int:
-    """Run the rule tests on the unbroken tree in `folder`, exactly as on a mutant; how many passed."""
+def check_unbroken(folder: Path, files: tuple[str, ...] = RULE_TESTS) -> int:
+    """Run the tests in `files` on the unbroken tree in `folder`, exactly as on a mutant; how many passed."""
     _check_imports(folder)
-    run = _run(folder, RULE_TESTS)
+    run = _run(folder, files)
     if run.failed:
         raise TrialError(f"the unbroken tree fails {run.failed}: {run.message}; a kill would say nothing")
     return run.tests
 
 
-def try_mutant(folder: Path, mutant: Mutant) -> Verdict:
-    """Break the rule in the tree in `folder` and run the likely killer, then the others, until a test fails."""
+def try_mutant(folder: Path, mutant: Mutant, files: tuple[str, ...] = RULE_TESTS) -> Verdict:
+    """Break the rule in the tree in `folder` and run the likely killer, then the others of `files`, until one fails."""
     started = time.perf_counter()
-    others = tuple(file for file in RULE_TESTS if file != mutant.first)
+    others = tuple(file for file in files if file != mutant.first)
     with mutated(folder, mutant):
         run = _run(folder, (mutant.first,))
-        if not run.failed:
+        if not run.failed and others:
             run = _run(folder, others)
     return Verdict(mutant, run.failed, run.message, time.perf_counter() - started)
 
