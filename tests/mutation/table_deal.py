@@ -8,7 +8,7 @@ BATCH_TESTS = "tests/test_batch.py"
 CARD_TESTS = "tests/test_cards.py"
 GAME_TESTS = "tests/test_game.py"
 REFEREE_TESTS = "tests/test_engine_vs_referee.py"
-RELABEL_TESTS = "tests/test_properties_relabel.py"
+PLAY_PROPERTIES = "tests/test_properties_play.py"
 
 CARD_MUTANTS = (
     Mutant(
@@ -27,7 +27,7 @@ CARD_MUTANTS = (
         "for suit in range(4 - suits, 4):",
         "for suit in range(suits):",
         "a small deck keeps the lowest suits, so that spades may be missing",
-        GAME_TESTS,
+        PLAY_PROPERTIES,
     ),
     Mutant(
         "r1-deuces-twice",
@@ -36,7 +36,7 @@ CARD_MUTANTS = (
         "lowest_bit(remaining)\n        remaining &= remaining - 1",
         "lowest_bit(remaining)\n        remaining &= remaining - (1 if size % 13 else 2)",
         "some cards of the pack are skipped, others come twice",
-        "tests/test_properties_play.py",
+        PLAY_PROPERTIES,
     ),
     Mutant(
         "r2-other-deuce-leaves",
@@ -45,7 +45,7 @@ CARD_MUTANTS = (
         "~((1 << 13) | (1 << 26))",
         "~((1 << 0) | (1 << 13))",
         "with jokers the 2 of clubs leaves instead of the 2 of hearts",
-        GAME_TESTS,
+        PLAY_PROPERTIES,
     ),
     Mutant(
         "r2-joker-led-unbroken",
@@ -94,6 +94,7 @@ CARD_MUTANTS = (
         'RANKS = "23456789TJQKA"',
         'RANKS = "A23456789TJQK"',
         "the ace is the lowest id of its suit",
+        CARD_TESTS,
     ),
     Mutant(
         "r3-suit-order",
