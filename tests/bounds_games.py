@@ -95,7 +95,7 @@ def training() -> int:
                 seats.choose(games, np.array([rng.choice(np.flatnonzero(mask)) for mask in masks]))
                 decisions += len(games)
             seats.rewards()
-        vector = SpadesVectorEnv(4, rules=rules)
+        vector = SpadesVectorEnv(rules, num_envs=4)
         vector.reset(seed=1)
         for _ in range(120):
             vector.step([rng.choice(np.flatnonzero(mask)) for mask in vector.action_masks()])
