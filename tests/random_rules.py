@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -48,23 +49,30 @@ FORMS: tuple[dict[str, Any], ...] = (
 )
 
 
+def rules_by(pick: Callable[[int], int]) -> Rules | None:
+    """The form and option values that `pick(n)`, a number below n, chooses one by one; None if they are refused."""
+    form = FORMS[pick(len(FORMS))]
+    values = {name: choices[pick(len(choices))] for name, choices in CHOICES.items()}
+    if form["deal"] == "dealt":
+        values |= {"blind_nil_exchange": 0, "draft_second_card_seen": False}
+    if form["players"] == 2:
+        values |= {"turn_direction": "clockwise", "first_seat": "next", "both_nil": "independent"}
+        values |= {"contract": "team", "max_team_bid": None}
+        values["failed_nil"] = ("bags_only", "ignored")[pick(2)]
+    if not values["nil_allowed"]:
+        values["blind_nil"] = False
+    try:
+        return Rules(**(values | form))
+    except RulesError:
+        return None
+
+
 def random_rules(rng: np.random.Generator) -> Rules:
     """A uniformly drawn form and option values, drawn again while the combination is refused."""
     while True:
-        form = FORMS[rng.integers(len(FORMS))]
-        values = {name: choices[rng.integers(len(choices))] for name, choices in CHOICES.items()}
-        if form["deal"] == "dealt":
-            values |= {"blind_nil_exchange": 0, "draft_second_card_seen": False}
-        if form["players"] == 2:
-            values |= {"turn_direction": "clockwise", "first_seat": "next", "both_nil": "independent"}
-            values |= {"contract": "team", "max_team_bid": None}
-            values["failed_nil"] = ("bags_only", "ignored")[rng.integers(2)]
-        if not values["nil_allowed"]:
-            values["blind_nil"] = False
-        try:
-            return Rules(**(values | form))
-        except RulesError:
-            continue
+        rules = rules_by(lambda n: int(rng.integers(n)))
+        if rules is not None:
+            return rules
 
 
 def some_rules(rng: np.random.Generator) -> Rules:
