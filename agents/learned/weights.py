@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from torch import Tensor
 from agents.base import AgentError
 from agents.learned.network import PRECISIONS, PolicyNetwork, input_size
 from spades_env.actions import NUM_ACTIONS
+from spades_env.checks import shown
 from spades_env.observation.blocks import OBSERVATION_VERSION
 from spades_env.rules import FIELD_NAMES, Rules, RulesError
 
@@ -26,6 +28,9 @@ POLICY_FILE = "policy.safetensors"
 """Name of the policy in a run's folder; a folder may be given instead of the file."""
 MAX_BYTES = 512 * 2**20
 MAX_LAYERS, MAX_WIDTH = 16, 8192
+
+DIGEST = "sha256"
+"""Field of a description: the hash of all else in the file. It tells damage, not who wrote it."""
 
 Form = tuple[str, tuple[int, ...]]
 """Type, as safetensors names it, and shape of a tensor."""
@@ -55,7 +60,19 @@ def policy_bytes(network: PolicyNetwork, description: Description) -> bytes:
         "trained": description.trained,
     }
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
+    header[DIGEST] = content_digest(header, tensors)
     return save(tensors, {"spades_env": json.dumps(header)})
+
+
+def content_digest(header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> str:
+    """Hash of a description, `DIGEST` itself left out, and of the tensors with their names, types and shapes."""
+    plain = json.loads(json.dumps({name: value for name, value in header.items() if name != DIGEST}))
+    digest = hashlib.sha256(json.dumps(plain, sort_keys=True).encode())
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\0".encode())
+        digest.update(tensor.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
 
 
 def read_policy(path: str | os.PathLike[str]) -> tuple[PolicyNetwork, Description]:
@@ -68,7 +85,8 @@ def read_policy(path: str | os.PathLike[str]) -> tuple[PolicyNetwork, Descriptio
         raise AgentError(f"policy {str(file)!r}: {file.stat().st_size} bytes; allowed: up to {MAX_BYTES}")
     try:
         with safe_open(file, framework="pt") as handle:
-            description = _description(file, _header(file, handle.metadata()))
+            header = _header(file, handle.metadata())
+            description = _description(file, header)
             names = list(handle.keys())
             forms = {name: _form(handle.get_slice(name)) for name in names}
             # Before a network of the size that the description claims is built.
@@ -76,6 +94,9 @@ def read_policy(path: str | os.PathLike[str]) -> tuple[PolicyNetwork, Descriptio
             tensors = {name: handle.get_tensor(name) for name in names}
     except SafetensorError as error:
         raise AgentError(f"policy {str(file)!r}: damaged or no safetensors file ({error})") from None
+    # Files of version 0.1.0 and before, and those of other writers, have none.
+    if DIGEST in header and header[DIGEST] != content_digest(header, tensors):
+        raise AgentError(f"policy {str(file)!r}: damaged file: its contents and their checksum differ")
     return _network(file, description, tensors), description
 
 
@@ -96,7 +117,7 @@ def _header(file: Path, metadata: Mapping[str, str] | None) -> dict[str, Any]:
         if found == "spades_env.checkpoint":
             raise AgentError(f"policy {str(file)!r}: a checkpoint to resume from; {POLICY_FILE} beside it plays")
         if found != value:
-            raise AgentError(f"policy {str(file)!r}: {name} is {found!r}; this version plays with {value!r}")
+            raise AgentError(f"policy {str(file)!r}: {name} is {shown(found)}; this version plays with {value!r}")
     return dict(header)
 
 
@@ -108,10 +129,10 @@ def _description(file: Path, header: dict[str, Any]) -> Description:
         or not all(type(width) is int and 1 <= width <= MAX_WIDTH for width in hidden)
     ):
         raise AgentError(
-            f"policy {str(file)!r}: hidden is {hidden!r}; allowed: 1 to {MAX_LAYERS} widths of 1 to {MAX_WIDTH}"
+            f"policy {str(file)!r}: hidden is {shown(hidden)}; allowed: 1 to {MAX_LAYERS} widths of 1 to {MAX_WIDTH}"
         )
     if precision not in PRECISIONS:
-        raise AgentError(f"policy {str(file)!r}: precision is {precision!r}; allowed: {', '.join(PRECISIONS)}")
+        raise AgentError(f"policy {str(file)!r}: precision is {shown(precision)}; allowed: {', '.join(PRECISIONS)}")
     if not isinstance(trained, dict):
         raise AgentError(f"policy {str(file)!r}: trained is no object; allowed: facts about the training by name")
     return Description(_rules(file, header.get("rules")), tuple(hidden), precision, trained)
@@ -123,7 +144,9 @@ def _rules(file: Path, given: object) -> Rules:
         raise AgentError(f"policy {str(file)!r}: rules are missing; allowed: an object with every field of Rules")
     odd = sorted(set(given) ^ set(FIELD_NAMES))
     if odd:
-        raise AgentError(f"policy {str(file)!r}: rules lack or do not know {', '.join(odd)}; allowed: every field once")
+        raise AgentError(
+            f"policy {str(file)!r}: rules lack or do not know {shown(', '.join(odd))}; allowed: every field once"
+        )
     try:
         return Rules.from_dict(given)
     except RulesError as error:
