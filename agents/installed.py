@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from agents.base import AgentError
 from agents.options import split_options
+from spades_env.checks import shown
 from spades_env.configs import parse_value
 
 GROUP: Final = "spades_env.agents"
@@ -100,7 +101,7 @@ def _values(name: str, options: str) -> dict[str, Any]:
         try:
             values[key] = parse_value(text, key)
         except ValueError as error:
-            raise AgentError(f"agent {name!r}: {key}={text!r} is not allowed: {error}") from None
+            raise AgentError(f"agent {name!r}: {key}={shown(text)} is not allowed: {error}") from None
     return values
 
 

@@ -18,7 +18,7 @@ from torch import Tensor
 from agents.base import AgentError
 from agents.learned.network import PRECISIONS, PolicyNetwork, input_size
 from spades_env.actions import NUM_ACTIONS
-from spades_env.checks import shown
+from spades_env.checks import LONGEST_SHOWN, shown
 from spades_env.observation.blocks import OBSERVATION_VERSION
 from spades_env.rules import FIELD_NAMES, Rules, RulesError
 
@@ -144,8 +144,9 @@ def _rules(file: Path, given: object) -> Rules:
         raise AgentError(f"policy {str(file)!r}: rules are missing; allowed: an object with every field of Rules")
     odd = sorted(set(given) ^ set(FIELD_NAMES))
     if odd:
+        names = ", ".join(name[:LONGEST_SHOWN] for name in odd[: len(FIELD_NAMES)])
         raise AgentError(
-            f"policy {str(file)!r}: rules lack or do not know {shown(', '.join(odd))}; allowed: every field once"
+            f"policy {str(file)!r}: rules lack or do not know {names}; allowed: every field once"
         )
     try:
         return Rules.from_dict(given)
