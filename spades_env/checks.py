@@ -23,6 +23,14 @@ def shown(value: object) -> str:
     return line if len(line) <= LONGEST_SHOWN else f"{line[: LONGEST_SHOWN - 3]}..."
 
 
+def form_of(value: object) -> str:
+    """Type and shape of an array, or the type of something else, for messages."""
+    dtype, shape = getattr(value, "dtype", None), getattr(value, "shape", None)
+    if dtype is None or shape is None:
+        return "None" if value is None else f"a {type(value).__name__}"
+    return f"{'records' if dtype.names else dtype} of shape {shape}"
+
+
 def whole_number(name: str, value: object, low: int, high: int, error: type[ValueError] = ValueError) -> int:
     """`value`, a Python or NumPy integer, as an int in low..high; bools, floats and text are refused with `error`."""
     try:

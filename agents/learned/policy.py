@@ -7,7 +7,7 @@ import os
 import numpy as np
 import torch
 
-from agents.base import ActionArray, AgentError, FloatArray, KeyArray
+from agents.base import ActionArray, AgentError, FloatArray, KeyArray, check_views
 from agents.learned.network import PolicyNetwork
 from agents.learned.sampling import sample_rows
 from agents.learned.weights import read_policy
@@ -39,6 +39,7 @@ class LearnedAgent:
 
     def act(self, views: StateArray, keys: KeyArray) -> ActionArray:
         """Actions for `views`, see `agents.base.Agent`; views under other rules than the policy's are refused."""
+        check_views(views, keys)
         self._check_rules(views)
         actions = np.empty(len(views), np.int16)
         for start in range(0, len(views), BLOCK):

@@ -145,9 +145,7 @@ def _rules(file: Path, given: object) -> Rules:
     odd = sorted(set(given) ^ set(FIELD_NAMES))
     if odd:
         names = ", ".join(name[:LONGEST_SHOWN] for name in odd[: len(FIELD_NAMES)])
-        raise AgentError(
-            f"policy {str(file)!r}: rules lack or do not know {names}; allowed: every field once"
-        )
+        raise AgentError(f"policy {str(file)!r}: rules lack or do not know {names}; allowed: every field once")
     try:
         return Rules.from_dict(given)
     except RulesError as error:

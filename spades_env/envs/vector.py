@@ -138,7 +138,7 @@ class SpadesVectorEnv(VectorEnv[Any, Any, Any]):
         Games without a seed go on to their next match under the one they have. `options`: those of `SpadesEnv`, the
         same for all games, and `reset_mask`, bool (n,): only these games.
         """
-        given = dict(options or {})
+        given = dict(options) if isinstance(options, Mapping) else _checked_options(options)
         games = self._games_to_reset(given.pop("reset_mask", None))
         self._deal(games, self._seed_list(seed)[games], _checked_options(given))
         super().reset(seed=int(seed) if isinstance(seed, int) else None)
