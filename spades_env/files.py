@@ -51,8 +51,10 @@ def write_atomically(path: str | os.PathLike[str], data: str | bytes) -> None:
             os.fsync(file.fileno())
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = os.fspath(path)  # a disk that is full does not say for what
         raise
 
 
