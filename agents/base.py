@@ -11,9 +11,11 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from spades_env.checks import form_of
 from spades_env.engine.lockstep import decision_key as decision_key
 from spades_env.engine.lockstep import decision_keys as decision_keys
 from spades_env.engine.state import StateArray
+from spades_env.view import VIEW
 
 KeyArray = npt.NDArray[np.uint64]
 ActionArray = npt.NDArray[np.int16]
@@ -22,6 +24,17 @@ FloatArray = npt.NDArray[np.float64]
 
 class AgentError(ValueError):
     """An agent that does not exist, cannot be loaded or breaks the protocol; the message says which."""
+
+
+def check_views(views: object, keys: object) -> None:
+    """Refuse what no kernel could read: AgentError unless `views` are VIEW (n,) and `keys` uint64 (n,).
+
+    What stands in the views is not looked at: they come from games (`spades_env.view`).
+    """
+    if not isinstance(views, np.ndarray) or views.dtype != VIEW or views.ndim != 1:
+        raise AgentError(f"views are {form_of(views)}; allowed: an array of dtype VIEW and shape (n,)")
+    if not isinstance(keys, np.ndarray) or keys.dtype != np.uint64 or keys.shape != views.shape:
+        raise AgentError(f"keys are {form_of(keys)}; allowed: uint64 of shape {views.shape}")
 
 
 @runtime_checkable

@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from agents.base import AgentError
 from agents.options import split_options
-from spades_env.configs import parse_mapping
+from spades_env.checks import shown
+from spades_env.configs import parse_value
 
 GROUP: Final = "spades_env.agents"
 
@@ -98,9 +99,9 @@ def _values(name: str, options: str) -> dict[str, Any]:
     values = {}
     for key, text in split_options(name, options).items():
         try:
-            values[key] = parse_mapping(f"value: {text}", key)["value"]
+            values[key] = parse_value(text, key)
         except ValueError as error:
-            raise AgentError(f"agent {name!r}: {key}={text!r} is not allowed: {error}") from None
+            raise AgentError(f"agent {name!r}: {key}={shown(text)} is not allowed: {error}") from None
     return values
 
 

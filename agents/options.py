@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agents.base import AgentError
+from spades_env.checks import shown
 
 Options = Mapping[str, tuple[Callable[[str], Any], str]]
 """{name: (how to read the text, which raises ValueError for what cannot be; meaning)}."""
@@ -17,9 +18,9 @@ def split_options(agent: str, text: str) -> dict[str, str]:
     for pair in text.split(","):
         key, equals, value = (part.strip() for part in pair.partition("="))
         if not equals or not key or not value:
-            raise AgentError(f"agent {agent!r}: option {pair!r} must be key=value")
+            raise AgentError(f"agent {agent!r}: option {shown(pair)} must be key=value")
         if key in values:
-            raise AgentError(f"agent {agent!r}: option {key!r} is given twice")
+            raise AgentError(f"agent {agent!r}: option {shown(key)} is given twice")
         values[key] = value
     return values
 
@@ -30,10 +31,10 @@ def read_options(agent: str, text: str, known: Options) -> dict[str, Any]:
     for key, value in split_options(agent, text).items():
         if key not in known:
             allowed = f"one of {', '.join(known)}" if known else "it has no options"
-            raise AgentError(f"agent {agent!r}: unknown option {key!r}: {allowed}")
+            raise AgentError(f"agent {agent!r}: unknown option {shown(key)}: {allowed}")
         read, meaning = known[key]
         try:
             values[key] = read(value)
         except ValueError:
-            raise AgentError(f"agent {agent!r}: {key}={value!r} is not allowed: {meaning}") from None
+            raise AgentError(f"agent {agent!r}: {key}={shown(value)} is not allowed: {meaning}") from None
     return values

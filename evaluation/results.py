@@ -14,7 +14,7 @@ from filelock import FileLock
 
 from evaluation.machine import machine, versions
 from evaluation.work.definition import code_hash, digest_of
-from spades_env.files import write_atomically
+from spades_env.files import FileError, read_file, write_atomically
 
 MAX_BYTES: Final = 64 * 2**20
 
@@ -64,10 +64,10 @@ class ResultsFile:
 
     def _read(self) -> dict[str, Values]:
         """Return the entries of the file; one that is foreign or damaged is refused."""
-        if self.path.stat().st_size > MAX_BYTES:
-            raise self._refusal(f"is larger than {MAX_BYTES} bytes")
         try:
-            data = json.loads(self.path.read_bytes())
+            data = json.loads(read_file(self.path, MAX_BYTES))
+        except FileError as error:
+            raise ResultsError(f"{error}: move it away, or write elsewhere with --out") from None
         except (ValueError, RecursionError):  # bytes that are no text, text that is no JSON
             raise self._refusal("is no JSON text") from None
         if not isinstance(data, dict) or data.get("format") != self._form:
@@ -83,8 +83,10 @@ class ResultsFile:
         """Tell whether an entry is what was written: the key is its definition's hash, and all of it has its own."""
         if not isinstance(entry, dict) or set(entry) != {"definition", self._field, "digest"}:
             return False
-        definition = entry["definition"]
-        return key == digest_of(definition) and entry["digest"] == digest_of([definition, entry[self._field]])
+        definition, result = entry["definition"], entry[self._field]
+        if not isinstance(result, dict) or "code" not in result:
+            return False
+        return key == digest_of(definition) and entry["digest"] == digest_of([definition, result])
 
     def _refusal(self, problem: str) -> ResultsError:
         return ResultsError(f"{self.path} {problem}: move it away, or write elsewhere with --out")

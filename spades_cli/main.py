@@ -63,6 +63,10 @@ FAILED, BAD_INPUT = 1, 2
 """Exit statuses: the system refused, the input is wrong."""
 
 
+LONGEST_LINE = 2000
+"""Characters of an error that are shown."""
+
+
 class LazyGroup(click.Group):
     """A click group whose subcommands are imported when they are invoked, and not before."""
 
@@ -148,7 +152,10 @@ def _one_line(error: Exception) -> str:
         text = f"{error.name!r} is needed and not installed: pip install 'spades-env[train,evaluation,bench,data]'"
     else:
         text = str(error) or type(error).__name__
-    return " ".join(text.split())
+    line = " ".join(text.split())
+    # What a stranger's file says must not reach the terminal as control characters, nor fill it.
+    plain = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line[:LONGEST_LINE])
+    return plain if len(line) <= LONGEST_LINE else f"{plain}..."
 
 
 if __name__ == "__main__":

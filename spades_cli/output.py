@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from spades_env.files import write_atomically
+from spades_env.files import check_target, write_atomically
 
 INTERRUPTED = 130
 """Exit status of a command that was stopped from the keyboard."""
@@ -60,6 +60,7 @@ def check_path(path: str) -> None:
     target = Path(path)
     if not path or target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path or ".")
+    check_target(target)
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
 

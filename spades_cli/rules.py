@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.table import Table
 
 from spades_cli.output import json_option, write_json
-from spades_env.configs import parse_mapping
+from spades_env.checks import shown
+from spades_env.configs import parse_value
 from spades_env.rules import PRESETS, Rules, RulesError, as_rules
 
 
@@ -59,10 +60,10 @@ def _parse_overrides(pairs: tuple[str, ...]) -> dict[str, Any]:
         name, equals, text = pair.partition("=")
         name, text = name.strip(), text.strip()
         if not equals or not name or not text:
-            raise RulesError(f"--set {pair!r}: must be FIELD=VALUE, as target=300")
+            raise RulesError(f"--set {shown(pair)}: must be FIELD=VALUE, as target=300")
         if name in overrides:
-            raise RulesError(f"--set {pair!r}: field {name!r} is set twice")
-        value = None if text.lower() == "none" else parse_mapping(f"value: {text}", f"--set {pair!r}")["value"]
+            raise RulesError(f"--set {shown(pair)}: field {name!r} is set twice")
+        value = None if text.lower() == "none" else parse_value(text, f"--set {shown(pair)}")
         overrides[name] = value
     return overrides
 

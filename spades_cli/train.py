@@ -117,6 +117,7 @@ class Bar:
             TextColumn("left"),
             TimeRemainingColumn(),
             console=console,
+            disable=not console.is_terminal,
         )
         self.task = self.progress.add_task("training", total=deals, speed="")
 

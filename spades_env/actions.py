@@ -8,6 +8,7 @@ from __future__ import annotations
 import operator
 
 from spades_env.cards import CardError, card_text, parse_card
+from spades_env.checks import shown
 
 FIRST_BID = 54
 """Ids below are card ids; bid n is FIRST_BID + n."""
@@ -69,7 +70,7 @@ def parse_action(text: str) -> int:
         try:
             action = parse_card(text)
         except CardError:
-            raise ActionError(f"action {text!r} does not exist: {_ALLOWED_TEXT}") from None
+            raise ActionError(f"action {shown(text)} does not exist: {_ALLOWED_TEXT}") from None
     return action
 
 
@@ -80,5 +81,5 @@ def _index(value: int, name: str, last: int) -> int:
     except TypeError:
         number = -1
     if not 0 <= number <= last:
-        raise ActionError(f"{name} {value!r} does not exist: an int 0..{last}")
+        raise ActionError(f"{name} {shown(value)} does not exist: an int 0..{last}")
     return number

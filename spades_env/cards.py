@@ -8,6 +8,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable
 
+from spades_env.checks import shown
+
 NUM_CARDS = 54
 """Card ids run from 0 to 53; 52 of them are in play in any one deal (R1, R2)."""
 
@@ -50,7 +52,7 @@ def parse_card(text: str) -> int:
     card = _CARD_OF_TEXT.get(text.strip().upper()) if isinstance(text, str) else None
     if card is None:
         allowed = f"a rank of {RANKS} and a suit of {SUIT_LETTERS}, such as 'TD', or a joker 'LJ' or 'BJ'"
-        raise CardError(f"card {text!r} does not exist: {allowed}")
+        raise CardError(f"card {shown(text)} does not exist: {allowed}")
     return card
 
 
@@ -98,25 +100,26 @@ def parse_hand(cards: str | Iterable[str | int]) -> int:
 
 def _checked(card: int) -> int:
     """Return `card` as a plain int, or raise if it is no card id."""
-    number = _index(card, f"card {card!r} is no card id: an int 0..{NUM_CARDS - 1}")
+    number = _index(card, "card {} is no card id: an int 0..53")
     if not 0 <= number < NUM_CARDS:
-        raise CardError(f"card {number} does not exist: card ids are 0..{NUM_CARDS - 1}")
+        raise CardError(f"card {shown(number)} does not exist: card ids are 0..{NUM_CARDS - 1}")
     return number
 
 
 def _checked_mask(mask: int) -> int:
     """Return `mask` as a plain int, or raise if it has bits that are no card."""
-    number = _index(mask, f"mask {mask!r} is no hand: an int with bits 0..{NUM_CARDS - 1}")
+    number = _index(mask, "mask {} is no hand: an int with bits 0..53")
     if not 0 <= number <= ALL_CARDS_MASK:
-        raise CardError(f"mask {number:#x} is no hand: only bits 0..{NUM_CARDS - 1} stand for cards")
+        said = f"{number:#x}" if number.bit_length() <= 64 else shown(number)
+        raise CardError(f"mask {said} is no hand: only bits 0..{NUM_CARDS - 1} stand for cards")
     return number
 
 
 def _index(value: int, message: str) -> int:
-    """Return a Python or NumPy integer as a plain int; bools and everything else raise `message`."""
-    if isinstance(value, bool):
-        raise CardError(message)
+    """Return a Python or NumPy integer as a plain int; bools and everything else raise `message`, the value in it."""
     try:
-        return operator.index(value)
+        if not isinstance(value, bool):
+            return operator.index(value)
     except TypeError:
-        raise CardError(message) from None
+        pass
+    raise CardError(message.format(shown(value)))

@@ -10,6 +10,8 @@ from typing import Any
 
 import yaml
 
+from spades_env.files import FileError, read_file
+
 MAX_BYTES = 64 * 1024
 """Largest YAML file read; a configuration is a page, so more is a mistake or an attack."""
 
@@ -38,10 +40,10 @@ def load_mapping(path: str | Path, *, max_depth: int = 1) -> dict[str, Any]:
     `max_depth` is how deep mappings and lists may nest (1: every value is a scalar). Duplicate keys, merge
     keys and aliases of whole mappings or lists are refused, so a small file stays small when read.
     """
-    with open(path, "rb") as file:
-        raw = file.read(MAX_BYTES + 1)
-    if len(raw) > MAX_BYTES:
-        raise ConfigError(f"{path}: larger than {MAX_BYTES} bytes, the most a configuration may have")
+    try:
+        raw = read_file(path, MAX_BYTES)
+    except FileError as error:
+        raise ConfigError(str(error)) from None
     return parse_mapping(raw, str(path), max_depth=max_depth)
 
 
@@ -57,12 +59,22 @@ def parse_mapping(raw: bytes | str, source: str, *, max_depth: int = 1) -> dict[
         raise ConfigError(f"{source}: not UTF-8 text (byte {error.start})") from None
     except (yaml.YAMLError, ValueError) as error:  # ValueError: a scalar that looks like a date and is none
         raise ConfigError(f"{source}: not valid YAML: {_one_line(error)}") from None
+    except (AttributeError, LookupError) as error:  # what PyYAML comes to with "!!bool maybe", '!!int ""' and the like
+        raise ConfigError(f"{source}: not valid YAML: a value does not fit its tag ({_one_line(error)})") from None
     if not isinstance(data, dict):
         raise ConfigError(f"{source}: holds {kind_of(data)}, but must be a mapping of names to values")
     for key in data:
         if not isinstance(key, str):
             raise ConfigError(f"{source}: key {key!r} is {kind_of(key)}, but keys are text")
     return data
+
+
+def parse_value(text: str, source: str, *, max_depth: int = 0) -> Any:
+    """Return the one value that YAML text holds, as options give it; `source` names it in errors."""
+    data = parse_mapping(f"value: {text}", source, max_depth=max_depth + 1)
+    if list(data) != ["value"]:
+        raise ConfigError(f"{source}: more than one value; allowed: one")
+    return data["value"]
 
 
 def _check_shape(text: str, source: str, max_depth: int) -> None:

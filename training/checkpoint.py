@@ -7,14 +7,20 @@ the whole state.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
+from agents.learned.weights import DIGEST, content_digest
+from evaluation.report.forms import INTERVAL, STATS
+from evaluation.report.shape import NUMBER, Each, Maybe, ShapeError, check_shape
+from spades_env.checks import shown
 from spades_env.files import write_atomically
 from spades_env.observation.blocks import OBSERVATION_VERSION
 from training.config import TrainingConfig
@@ -25,6 +31,33 @@ FORMAT_VERSION = 1
 CHECKPOINT_FILE = "checkpoint.safetensors"
 MAY_CHANGE = ("name", "evaluation", "checkpoint_every", "threads")
 """Fields of the configuration that a resumed run may set anew; all others belong to the result."""
+
+
+MAX_BYTES: Final = 4 * 2**30
+HEADER: Final[Mapping[str, Any]] = {
+    "format": str,
+    "version": int,
+    "observation_version": int,
+    "config": dict,
+    "rules": dict,
+    "precision": str,
+    "num_timesteps": int,
+    "n_updates": int,
+    "choices_made": int,
+    "decisions_made": int,
+    "seconds": Each(NUMBER),
+    "last_deals": dict,
+    "history": [
+        {
+            "deals": int,
+            "minutes": NUMBER,
+            "opponents": Each({"margin": INTERVAL, "stats": STATS}),
+            "deals_log": Maybe(dict),
+        }
+    ],
+}
+"""What stands in a checkpoint beside the tensors, and `DIGEST`."""
+COUNTS: Final = ("num_timesteps", "n_updates", "choices_made", "decisions_made")
 
 
 class CheckpointError(ValueError):
@@ -54,23 +87,21 @@ def save_checkpoint(path: Path, model: SelfPlayPPO, history: list[dict[str, Any]
         "history": history,
     }
     data = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
+    header[DIGEST] = content_digest(header, _arrays(data))
     write_atomically(path, save(data, {"spades_env": json.dumps(header)}))
 
 
 def load_checkpoint(path: Path, model: SelfPlayPPO) -> list[dict[str, Any]]:
     """Put the state in the file at `path` into a fresh `model` of the same configuration; its evaluation history."""
-    try:
-        with safe_open(path, framework="pt") as file:
-            header = json.loads((file.metadata() or {})["spades_env"])
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
-    except (SafetensorError, KeyError, ValueError, OSError) as error:
-        raise CheckpointError(f"checkpoint {str(path)!r}: damaged or foreign file ({error})") from None
+    header, tensors = _read(path)
     _check_header(path, header, model)
     try:
-        _load_policy(model, tensors)
-        _load_optimizer(model, tensors)
-    except (KeyError, RuntimeError, ValueError) as error:
+        policy, optimizer = _policy_of(model, tensors), _optimizer_of(model, tensors)
+    except (KeyError, ValueError) as error:
         raise CheckpointError(f"checkpoint {str(path)!r}: weights do not fit: {error}") from None
+    # Nothing of the model has been touched before everything was found good.
+    model.policy.load_state_dict(policy)
+    model.policy.optimizer.load_state_dict(optimizer)
     model.num_timesteps = header["num_timesteps"]
     model._n_updates = header["n_updates"]
     model._current_progress_remaining = 1 - model.progress
@@ -81,24 +112,60 @@ def load_checkpoint(path: Path, model: SelfPlayPPO) -> list[dict[str, Any]]:
     return list(header["history"])
 
 
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """The header and the tensors in a file, whole as they were written; what they say has been checked for form."""
+    if not path.is_file() or path.stat().st_size > MAX_BYTES:
+        raise CheckpointError(f"checkpoint {str(path)!r}: allowed: an ordinary file of up to {MAX_BYTES} bytes")
+    try:
+        with safe_open(path, framework="pt") as file:
+            header = json.loads((file.metadata() or {})["spades_env"])
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
+    except (SafetensorError, KeyError, ValueError, RecursionError, OSError) as error:
+        raise CheckpointError(f"checkpoint {str(path)!r}: damaged or foreign file ({error})") from None
+    digest = header.pop(DIGEST, None) if isinstance(header, dict) else None
+    # Files of version 0.1.0 and before have none.
+    if digest is not None and digest != content_digest(header, _arrays(tensors)):
+        raise CheckpointError(f"checkpoint {str(path)!r}: damaged file: its contents and their checksum differ")
+    return header, tensors
+
+
+def _arrays(tensors: Mapping[str, Tensor]) -> dict[str, np.ndarray]:
+    return {name: tensor.numpy() for name, tensor in tensors.items()}
+
+
+def _check_form(path: Path, header: Mapping[str, Any]) -> None:
+    """Refuse fields that are missing, unknown or of another kind."""
+    odd = sorted(set(header) - set(HEADER))
+    try:
+        check_shape(header, HEADER)
+        if odd:
+            raise ShapeError(f"it has a field {shown(odd[0])}; allowed: {', '.join(HEADER)}")
+        for name in COUNTS:
+            if not 0 <= header[name] < 2**63:
+                raise ShapeError(f"{name} is {shown(header[name])}; allowed: an int from 0 on")
+    except ShapeError as error:
+        raise CheckpointError(f"checkpoint {str(path)!r}: damaged or foreign file ({error})") from None
+
+
 def _check_header(path: Path, header: Any, model: SelfPlayPPO) -> None:
     wanted = {"format": FORMAT, "version": FORMAT_VERSION, "observation_version": OBSERVATION_VERSION}
     for name, value in wanted.items():
         found = header.get(name) if isinstance(header, dict) else None
         if found != value:
-            raise CheckpointError(f"checkpoint {str(path)!r}: {name} is {found!r}; this version resumes {value!r}")
+            raise CheckpointError(f"checkpoint {str(path)!r}: {name} is {shown(found)}; this version resumes {value!r}")
+    _check_form(path, header)
     if header["rules"] != model.config.rule_set().to_dict():
         raise CheckpointError(f"checkpoint {str(path)!r}: made under other rules than the configuration's")
     for name, value in _fixed(model.config).items():
         if header["config"].get(name) != value:
             raise CheckpointError(
-                f"checkpoint {str(path)!r}: made with {name} = {header['config'].get(name)!r}, "
+                f"checkpoint {str(path)!r}: made with {name} = {shown(header['config'].get(name))}, "
                 f"the configuration says {value!r}; a run goes on with what it began with"
             )
     if header["precision"] != model.policy.precision:
         raise CheckpointError(
-            f"checkpoint {str(path)!r}: computed in {header['precision']}, this machine would go on in "
-            f"{model.policy.precision}; set network.precision={header['precision']}"
+            f"checkpoint {str(path)!r}: computed in {shown(header['precision'])}, this machine would go on in "
+            f"{model.policy.precision}; set network.precision to that"
         )
 
 
@@ -106,19 +173,41 @@ def _fixed(config: TrainingConfig) -> dict[str, Any]:
     return {name: value for name, value in config.model_dump().items() if name not in MAY_CHANGE}
 
 
-def _load_policy(model: SelfPlayPPO, tensors: dict[str, Tensor]) -> None:
+def _policy_of(model: SelfPlayPPO, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The weights among `tensors`, as `model.policy` takes them; ValueError for others than its own."""
     weights = {name.removeprefix("policy."): t for name, t in tensors.items() if name.startswith("policy.")}
-    for name, tensor in weights.items():
+    _check_tensors(weights, model.policy.state_dict())
+    return weights
+
+
+def _optimizer_of(model: SelfPlayPPO, tensors: Mapping[str, Tensor]) -> dict[str, Any]:
+    """The optimizer's moments among `tensors`, as it takes them; none before the first update."""
+    moments = {name: tensor for name, tensor in tensors.items() if not name.startswith("policy.")}
+    groups = model.policy.optimizer.state_dict()["param_groups"]
+    shapes = [parameter for group in model.policy.optimizer.param_groups for parameter in group["params"]]
+    wanted: dict[str, Tensor] = {}
+    for index, parameter in enumerate(shapes):
+        wanted |= {f"optimizer.{index}.{name}": parameter for name in ("exp_avg", "exp_avg_sq")}
+        wanted[f"optimizer.{index}.step"] = torch.zeros(())
+    if moments:
+        _check_tensors(moments, wanted)
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in moments.items():
+        _, index_text, moment = name.split(".")
+        state.setdefault(int(index_text), {})[moment] = tensor
+    return {"state": state, "param_groups": groups}
+
+
+def _check_tensors(found: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> None:
+    """ValueError unless the tensors have the names, types and shapes of those wanted, and finite values."""
+    odd = sorted(set(found) ^ set(wanted))
+    if odd:
+        raise ValueError(f"{odd[0]} is missing or not known")
+    for name, tensor in found.items():
+        like = wanted[name]
+        if tensor.shape != like.shape or tensor.dtype != like.dtype:
+            raise ValueError(
+                f"{name} is {tensor.dtype} {tuple(tensor.shape)}; allowed: {like.dtype} {tuple(like.shape)}"
+            )
         if not bool(torch.isfinite(tensor).all()):
             raise ValueError(f"{name} holds NaN or infinite values")
-    model.policy.load_state_dict(weights)
-
-
-def _load_optimizer(model: SelfPlayPPO, tensors: dict[str, Tensor]) -> None:
-    state: dict[int, dict[str, Tensor]] = {}
-    for name, tensor in tensors.items():
-        if name.startswith("optimizer."):
-            _, index, moment = name.split(".")
-            state.setdefault(int(index), {})[moment] = tensor
-    groups = model.policy.optimizer.state_dict()["param_groups"]
-    model.policy.optimizer.load_state_dict({"state": state, "param_groups": groups})

@@ -6,11 +6,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from spades_env.configs import load_mapping
+from evaluation.duplicate import MAX_DEALS
+from spades_env.checks import shown
+from spades_env.configs import load_mapping, parse_value
 from spades_env.rules import Rules, as_rules
+
+DEPTH = 4
+"""Levels of the file: the configuration, its sections, their fields, lists and rules in these."""
 
 
 class TrainingConfigError(ValueError):
@@ -46,7 +50,7 @@ class PPOConfig(Section):
     learning_rate: float = Field(1e-3, gt=0, le=1, description="of Adam at the start")
     final_rate: float = Field(0.1, ge=0, le=1, description="learning rate at the end, as a share of the start's")
     epochs: int = Field(2, ge=1, le=100, description="passes over each collection")
-    minibatch: int = Field(1024, ge=1, description="decisions in a gradient step")
+    minibatch: int = Field(1024, ge=1, le=2**31, description="decisions in a gradient step")
     sure: float = Field(1.0, gt=0, le=1, description="cards played with a higher probability are learned from in part")
     sure_share: float = Field(1.0, gt=0, le=1, description="share of those cards that each pass takes")
     clip: float = Field(0.2, gt=0, lt=1, description="clip range of the probability ratio")
@@ -125,9 +129,9 @@ class EvaluationConfig(Section):
     """Duplicate deals against fixed opponents."""
 
     every: float = Field(0.1, gt=0, le=1, description="share of training between evaluations")
-    deals: int = Field(1000, ge=2, description="duplicate deals of each evaluation on the way")
+    deals: int = Field(1000, ge=2, le=MAX_DEALS, description="duplicate deals of each evaluation on the way")
     opponents: list[str] = Field(["conservative", "easy"], min_length=1, description="agents, on the way")
-    final_deals: int = Field(4000, ge=2, description="duplicate deals of each final evaluation")
+    final_deals: int = Field(4000, ge=2, le=MAX_DEALS, description="duplicate deals of each final evaluation")
     final_opponents: list[str] = Field(
         ["random", "conservative", "easy"], min_length=1, description="agents, at the end"
     )
@@ -142,7 +146,7 @@ class TrainingConfig(Section):
     rules: str | dict[str, Any] = Field(
         "classic", description="preset, YAML file, or fields over a preset; a file is read once and kept as its fields"
     )
-    deals: int = Field(450_000, ge=1, description="deals to learn from")
+    deals: int = Field(450_000, ge=1, le=10**12, description="deals to learn from")
     opponent: str | None = Field(
         None, min_length=1, description="agent on the other team's seats, never learning; none: the policy itself"
     )
@@ -179,7 +183,7 @@ class TrainingConfig(Section):
 
 def load_config(path: str | Path, overrides: Sequence[str] = ()) -> TrainingConfig:
     """The configuration in a YAML file with `overrides` ("a.b=value", the value in YAML) on top."""
-    data = load_mapping(path, max_depth=4)
+    data = load_mapping(path, max_depth=DEPTH)
     for override in overrides:
         _set(data, override)
     return config_from(data, str(path))
@@ -201,14 +205,11 @@ def config_from(data: Mapping[str, Any], source: str) -> TrainingConfig:
 def _set(data: dict[str, Any], override: str) -> None:
     key, equals, text = override.partition("=")
     if not equals or not key.strip():
-        raise TrainingConfigError(f"--set {override!r}: must be field=value, such as ppo.games=256")
+        raise TrainingConfigError(f"--set {shown(override)}: must be field=value, such as ppo.games=256")
     *sections, last = key.strip().split(".")
     for section in sections:
         inner = data.setdefault(section, {})
         if not isinstance(inner, dict):
-            raise TrainingConfigError(f"--set {override!r}: {section} is no section")
+            raise TrainingConfigError(f"--set {shown(override)}: {shown(section)} is no section")
         data = inner
-    try:
-        data[last] = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError):  # ValueError: what looks like a date and is none
-        raise TrainingConfigError(f"--set {override!r}: the value is not YAML") from None
+    data[last] = parse_value(text, f"--set {shown(override)}", max_depth=DEPTH - len(sections) - 1)

@@ -6,7 +6,6 @@ import io
 import json
 import os
 import zipfile
-import zlib
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from agents.base import AgentError
 from agents.equity.grid import grid_of, table_shape
 from agents.equity.lookup import TableArray
 from agents.equity.table import EquityTable
+from spades_env.checks import shown
 from spades_env.files import write_atomically
 from spades_env.rules import FIELD_NAMES, Rules, RulesError
 
@@ -33,8 +33,6 @@ FACTS: Final[dict[str, type]] = {
     "change": float,
 }
 """Fields of an `EquityTable` that stand in the description as they are."""
-DAMAGE: Final = (zipfile.BadZipFile, zlib.error, ValueError, EOFError, OSError, MemoryError, NotImplementedError)
-"""What the readers of zip and npy files raise at one that is damaged or made to harm."""
 
 
 def save_table(table: EquityTable, path: str | os.PathLike[str]) -> None:
@@ -52,6 +50,8 @@ def load_table(path: str | os.PathLike[str], rules: Rules | None = None) -> Equi
     file = Path(path)
     if not file.is_file():
         raise AgentError(f"equity table {str(path)!r}: there is no such file")
+    if file.stat().st_size > MAX_BYTES:
+        raise AgentError(f"equity table {str(path)!r}: {file.stat().st_size} bytes; allowed: up to {MAX_BYTES}")
     values, text = _members(file)
     description = _description(file, text)
     found = _rules(file, description.get("rules"))
@@ -78,8 +78,8 @@ def _members(file: Path) -> tuple[TableArray, bytes]:
             fits = sorted(sizes) == sorted(MEMBERS) and sum(sizes.values()) <= MAX_BYTES
             raw = [archive.read(name) for name in MEMBERS] if fits else []
         arrays = [np.lib.format.read_array(io.BytesIO(member), allow_pickle=False) for member in raw]
-    except DAMAGE as error:
-        raise AgentError(f"equity table {str(file)!r}: damaged or no .npz file ({error})") from None
+    except Exception as error:  # the readers of zip and npy files raise almost anything at one made to harm
+        raise AgentError(f"equity table {str(file)!r}: damaged or no .npz file ({shown(str(error))})") from None
     if not fits:
         raise AgentError(f"equity table {str(file)!r}: not an equity table of spades_env")
     return arrays[0], arrays[1].tobytes()
@@ -95,10 +95,10 @@ def _description(file: Path, text: bytes) -> dict[str, Any]:
         raise AgentError(f"equity table {str(file)!r}: its description is no object")
     for name, value in (("format", FORMAT), ("version", FORMAT_VERSION)):
         if description.get(name) != value:
-            raise AgentError(f"equity table {str(file)!r}: {name} is {description.get(name)!r}; known: {value!r}")
+            raise AgentError(f"equity table {str(file)!r}: {name} is {shown(description.get(name))}; known: {value!r}")
     for name, kind in FACTS.items():
         if type(description.get(name)) is not kind:
-            raise AgentError(f"equity table {str(file)!r}: {name} is {description.get(name)!r}")
+            raise AgentError(f"equity table {str(file)!r}: {name} is {shown(description.get(name))}")
     return description
 
 

@@ -7,7 +7,7 @@ import os
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import ActionArray, AgentError, FloatArray, KeyArray
+from agents.base import ActionArray, AgentError, FloatArray, KeyArray, check_views
 from agents.learned.forward import OUTPUTS, Floats, make_net, write_outputs
 from agents.learned.sampling import sample_rows
 from agents.learned.weights import Tensors, input_size, read_policy
@@ -42,6 +42,7 @@ class LearnedAgent:
 
     def act(self, views: StateArray, keys: KeyArray) -> ActionArray:
         """Actions for `views`, see `agents.base.Agent`; views under other rules than the policy's are refused."""
+        check_views(views, keys)
         logits = self.outputs(views)[:, :NUM_ACTIONS]
         if not self.sample:
             return logits.argmax(axis=1).astype(np.int16)

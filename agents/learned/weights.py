@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from safetensors.numpy import save
 
 from agents.base import AgentError
 from spades_env.actions import NUM_ACTIONS
+from spades_env.checks import LONGEST_SHOWN, shown
 from spades_env.observation.blocks import GAME_SIZE, OBSERVATION_VERSION, RULES_OFFSET
 from spades_env.rules import FIELD_NAMES, Rules, RulesError
 
@@ -29,6 +31,9 @@ MAX_LAYERS, MAX_WIDTH = 16, 8192
 PRECISIONS = ("float32", "bfloat16")
 """In which the products of the trunk were computed in training; at play it is always float32."""
 Tensors = dict[str, npt.NDArray[np.float32]]
+DIGEST = "sha256"
+"""Field of a description: the hash of all else in the file. It tells damage, not who wrote it."""
+
 Form = tuple[str, tuple[int, ...]]
 """Type, as safetensors names it, and shape of a tensor."""
 
@@ -77,7 +82,19 @@ def policy_bytes(tensors: Tensors, description: Description) -> bytes:
         "trained": description.trained,
         "knows_match": description.knows_match,
     }
+    header[DIGEST] = content_digest(header, tensors)
     return save(tensors, {"spades_env": json.dumps(header)})
+
+
+def content_digest(header: Mapping[str, Any], tensors: Mapping[str, npt.NDArray[Any]]) -> str:
+    """Hash of a description, `DIGEST` itself left out, and of the tensors with their names, types and shapes."""
+    plain = json.loads(json.dumps({name: value for name, value in header.items() if name != DIGEST}))
+    digest = hashlib.sha256(json.dumps(plain, sort_keys=True).encode())
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        digest.update(f"{name} {tensor.dtype} {tensor.shape}\0".encode())
+        digest.update(np.ascontiguousarray(tensor).tobytes())
+    return digest.hexdigest()
 
 
 def read_policy(path: str | os.PathLike[str]) -> tuple[Tensors, Description]:
@@ -90,7 +107,8 @@ def read_policy(path: str | os.PathLike[str]) -> tuple[Tensors, Description]:
         raise AgentError(f"policy {str(file)!r}: {file.stat().st_size} bytes; allowed: up to {MAX_BYTES}")
     try:
         with safe_open(file, framework="np") as handle:
-            description = _description(file, _header(file, handle.metadata()))
+            header = _header(file, handle.metadata())
+            description = _description(file, header)
             names = list(handle.keys())
             forms = {name: _form(handle.get_slice(name)) for name in names}
             # Before arrays of the size that the file claims are made.
@@ -98,6 +116,9 @@ def read_policy(path: str | os.PathLike[str]) -> tuple[Tensors, Description]:
             tensors = {name: handle.get_tensor(name) for name in names}
     except SafetensorError as error:
         raise AgentError(f"policy {str(file)!r}: damaged or no safetensors file ({error})") from None
+    # Files of version 0.1.0 and before, and those of other writers, have none.
+    if DIGEST in header and header[DIGEST] != content_digest(header, tensors):
+        raise AgentError(f"policy {str(file)!r}: damaged file: its contents and their checksum differ")
     for name, tensor in tensors.items():
         if not np.isfinite(tensor).all():
             raise AgentError(f"policy {str(file)!r}: tensor {name} holds NaN or infinite values")
@@ -121,7 +142,7 @@ def _header(file: Path, metadata: Mapping[str, str] | None) -> dict[str, Any]:
         if found == "spades_env.checkpoint":
             raise AgentError(f"policy {str(file)!r}: a checkpoint to resume from; {POLICY_FILE} beside it plays")
         if found != value:
-            raise AgentError(f"policy {str(file)!r}: {name} is {found!r}; this version plays with {value!r}")
+            raise AgentError(f"policy {str(file)!r}: {name} is {shown(found)}; this version plays with {value!r}")
     return dict(header)
 
 
@@ -133,15 +154,15 @@ def _description(file: Path, header: dict[str, Any]) -> Description:
         or not all(type(width) is int and 1 <= width <= MAX_WIDTH for width in hidden)
     ):
         raise AgentError(
-            f"policy {str(file)!r}: hidden is {hidden!r}; allowed: 1 to {MAX_LAYERS} widths of 1 to {MAX_WIDTH}"
+            f"policy {str(file)!r}: hidden is {shown(hidden)}; allowed: 1 to {MAX_LAYERS} widths of 1 to {MAX_WIDTH}"
         )
     if precision not in PRECISIONS:
-        raise AgentError(f"policy {str(file)!r}: precision is {precision!r}; allowed: {', '.join(PRECISIONS)}")
+        raise AgentError(f"policy {str(file)!r}: precision is {shown(precision)}; allowed: {', '.join(PRECISIONS)}")
     if not isinstance(trained, dict):
         raise AgentError(f"policy {str(file)!r}: trained is no object; allowed: facts about the training by name")
     knows_match = header.get("knows_match", False)
     if not isinstance(knows_match, bool):
-        raise AgentError(f"policy {str(file)!r}: knows_match is {knows_match!r}; allowed: true, false")
+        raise AgentError(f"policy {str(file)!r}: knows_match is {shown(knows_match)}; allowed: true, false")
     return Description(_rules(file, header.get("rules")), tuple(hidden), precision, trained, knows_match)
 
 
@@ -151,7 +172,8 @@ def _rules(file: Path, given: object) -> Rules:
         raise AgentError(f"policy {str(file)!r}: rules are missing; allowed: an object with every field of Rules")
     odd = sorted(set(given) ^ set(FIELD_NAMES))
     if odd:
-        raise AgentError(f"policy {str(file)!r}: rules lack or do not know {', '.join(odd)}; allowed: every field once")
+        names = ", ".join(name[:LONGEST_SHOWN] for name in odd[: len(FIELD_NAMES)])
+        raise AgentError(f"policy {str(file)!r}: rules lack or do not know {names}; allowed: every field once")
     try:
         return Rules.from_dict(given)
     except RulesError as error:

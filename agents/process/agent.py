@@ -16,7 +16,7 @@ from typing import Any, Final, Self
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import ActionArray, AgentError, KeyArray
+from agents.base import ActionArray, AgentError, KeyArray, check_views
 from agents.options import Options, read_options
 from agents.process.client import Client, ClientFault
 from agents.process.protocol import ProtocolError, legal_masks, read_reply, request_lines
@@ -121,6 +121,7 @@ class ProcessAgent:
 
         NO_ACTION where none came or its text is none; an action that is not legal is returned as it is.
         """
+        check_views(views, keys)
         masks = legal_masks(views)
         first_id, self._next_id = self._next_id, self._next_id + len(views)
         lines = request_lines(views, keys, masks, first_id)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.base import ActionArray, FloatArray, KeyArray
+from agents.base import ActionArray, FloatArray, KeyArray, check_views
 from agents.rules.chances import mixed_chances
 from agents.rules.facts import QUEEN, nearest_bid, rank_of
 from spades_env.actions import DONE, FIRST_BID, LOOK
@@ -61,6 +61,7 @@ class ConservativeAgent:
 
     def act(self, views: StateArray, keys: KeyArray) -> ActionArray:
         """Return actions, int16 of shape (n,), for `views` (VIEW) and `keys` (uint64), both of shape (n,)."""
+        check_views(views, keys)
         out = np.empty(views.shape[0], np.int16)
         conservative_moves(views, keys, out)
         return out

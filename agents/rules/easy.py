@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.base import ActionArray, AgentError, FloatArray, KeyArray
+from agents.base import ActionArray, AgentError, FloatArray, KeyArray, check_views
 from agents.rules.chances import mixed_chances
 from agents.rules.easy_bid import easy_bid
 from agents.rules.easy_play import easy_card
@@ -78,6 +78,7 @@ class EasyAgent:
 
     def act(self, views: StateArray, keys: KeyArray) -> ActionArray:
         """Return actions, int16 of shape (n,), for `views` (VIEW) and `keys` (uint64), both of shape (n,)."""
+        check_views(views, keys)
         out = np.empty(views.shape[0], np.int16)
         easy_moves(views, keys, float(self.error), out)
         return out

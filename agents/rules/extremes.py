@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.base import ActionArray, KeyArray
+from agents.base import ActionArray, KeyArray, check_views
 from agents.rules.facts import KING, nearest_bid, rank_of
 from spades_env.actions import DONE, FIRST_BID, KEEP, LOOK, TAKE_NEXT
 from spades_env.engine.bidding import legal_bids
@@ -86,6 +86,7 @@ class LowestAgent:
 
     def act(self, views: StateArray, keys: KeyArray) -> ActionArray:
         """Return actions, int16 of shape (n,), for `views` (VIEW) of shape (n,); `keys` are not needed."""
+        check_views(views, keys)
         out = np.empty(views.shape[0], np.int16)
         extreme_moves(views, LOW, out)
         return out
@@ -98,6 +99,7 @@ class HighestAgent:
 
     def act(self, views: StateArray, keys: KeyArray) -> ActionArray:
         """Return actions, int16 of shape (n,), for `views` (VIEW) of shape (n,); `keys` are not needed."""
+        check_views(views, keys)
         out = np.empty(views.shape[0], np.int16)
         extreme_moves(views, HIGH, out)
         return out

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from agents.base import ActionArray, KeyArray
+from agents.base import ActionArray, KeyArray, check_views
 from agents.rules.easy import easy_draft
 from agents.rules.easy_play import easy_card
 from agents.rules.facts import ACE, KING, QUEEN, nearest_bid, rank_of, unseen_cards
@@ -186,6 +186,7 @@ class SuitOddsAgent:
 
     def act(self, views: StateArray, keys: KeyArray) -> ActionArray:
         """Return actions, int16 of shape (n,), for `views` (VIEW) of shape (n,); `keys` are not needed."""
+        check_views(views, keys)
         out = np.empty(views.shape[0], np.int16)
         suit_odds_moves(views, out)
         return out

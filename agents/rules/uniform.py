@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.base import ActionArray, FloatArray, KeyArray
+from agents.base import ActionArray, FloatArray, KeyArray, check_views
 from agents.rules.chances import mixed_chances
 from spades_env.engine.kernel import kernel
 from spades_env.engine.state import StateArray
@@ -25,6 +25,7 @@ class RandomAgent:
 
     def act(self, views: StateArray, keys: KeyArray) -> ActionArray:
         """Return actions, int16 of shape (n,), for `views` (VIEW) and `keys` (uint64), both of shape (n,)."""
+        check_views(views, keys)
         out = np.empty(views.shape[0], np.int16)
         random_moves(views, keys, out)
         return out

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.base import ActionArray, AgentError, FloatArray, KeyArray
+from agents.base import ActionArray, AgentError, FloatArray, KeyArray, check_views
 from agents.objective import Objective, checked_objective, for_each_stakes
 from agents.search.beliefs import search_beliefs, write_nil_shares
 from agents.search.effort import Desk, Effort, new_desk
@@ -98,6 +98,7 @@ class SearchAgent:
 
     def act(self, views: StateArray, keys: KeyArray) -> ActionArray:
         """Return actions, int16 of shape (n,), for `views` (VIEW) and `keys` (uint64), both of shape (n,)."""
+        check_views(views, keys)
         out = np.empty(views.shape[0], np.int16)
         for rows, stakes in for_each_stakes(views, self.objective):
             if self.ms == 0.0:

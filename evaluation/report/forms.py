@@ -180,11 +180,15 @@ FORMS: Final[dict[str, Any]] = {
             {
                 "deals": int,
                 "minutes": NUMBER,
-                "opponents": Each({"margin": INTERVAL, "stats": STATS}),
+                "opponents": Each({"margin": INTERVAL, "margin_raw": Maybe(INTERVAL), "stats": STATS}),
                 "deals_log": Maybe(Each((*NUMBER, type(None)))),
             }
         ],
-        "final": {"deals": int, "minutes": NUMBER, "opponents": Each({"margin": INTERVAL, "stats": STATS})},
+        "final": {
+            "deals": int,
+            "minutes": NUMBER,
+            "opponents": Each({"margin": INTERVAL, "margin_raw": Maybe(INTERVAL), "stats": STATS}),
+        },
         **PLACE,
     },
 }

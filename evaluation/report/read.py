@@ -24,6 +24,7 @@ from evaluation.report.forms import (
     TRAINING,
 )
 from evaluation.report.shape import ShapeError, check_shape
+from spades_env.files import FileError, open_file, read_file
 from spades_env.record import RecordError, check_record, parse_line
 from spades_env.record.form import FORMAT as DEAL_FORMAT
 from spades_env.record.form import MAX_LINE
@@ -85,9 +86,10 @@ def _read_result(path: Path) -> Source:
     file = path / RUN_FILE if path.is_dir() else path
     if path.is_dir() and not file.is_file():
         raise ReportError(f"{path} has no {RUN_FILE}; allowed: the folder of a finished training run")
-    if file.stat().st_size > MAX_BYTES:
-        raise ReportError(f"{file} is larger than {MAX_BYTES} bytes; allowed: {WRITERS}")
-    raw = file.read_bytes()
+    try:
+        raw = read_file(file, MAX_BYTES)
+    except FileError as error:
+        raise ReportError(f"{error}; allowed: {WRITERS}") from None
     try:
         # Rates of nothing were once written as NaN, which is no JSON: they are read as null.
         data = json.loads(raw, parse_constant=lambda _: None)
@@ -157,7 +159,7 @@ def _read_records(path: Path, most: int) -> Source:
         raise ReportError(f"{path} is larger than {MAX_RECORD_BYTES} bytes; allowed: {WRITERS}")
     digest, count = hashlib.sha256(), 0
     records: list[dict[str, Any]] = []
-    with open(path, "rb") as file:
+    with open_file(path) as file:
         while line := file.readline(MAX_LINE + 2):
             count += 1
             digest.update(line)

@@ -55,9 +55,11 @@ def check_shape(value: Any, form: Any, path: str = "") -> None:
 
 
 def _of_type(value: Any, types: type | tuple[type, ...], path: str) -> None:
-    """Raise unless `value` is of one of the types; a bool is no number, and numbers are finite."""
+    """Raise unless `value` is of one of the types; a bool is no number, and numbers are finite, ints of 64 bits."""
     allowed = types if isinstance(types, tuple) else (types,)
     good = isinstance(value, allowed) and (not isinstance(value, bool) or bool in allowed)
+    if isinstance(value, int) and value.bit_length() > 64:
+        raise ShapeError(f"{path or 'the file'} is an int of {value.bit_length()} bits; allowed: up to 64")
     if not good or (isinstance(value, float) and not math.isfinite(value)):
         names = " or ".join({"dict": "object", "NoneType": "null"}.get(t.__name__, t.__name__) for t in allowed)
         shown = repr(value)

@@ -20,14 +20,15 @@ from filelock import FileLock, Timeout
 from evaluation.play import DEAL_LOG, Tally
 from evaluation.work.definition import definition_of, digest_of
 from evaluation.work.job import Job, Part
-from spades_env.files import write_atomically
+from spades_env.checks import shown
+from spades_env.files import FileError, read_file, write_atomically
 
 FORMAT: Final = "spades evaluation"
 VERSION: Final = 1
 MAX_BYTES: Final = 2**30
-"""Largest file read."""
-MOST_SHOWN: Final = 200
-"""Characters of two values up to which a message shows them."""
+"""Largest file of a part."""
+MAX_DESCRIPTION: Final = 2**20
+"""Largest description of kept games."""
 
 
 class StoreError(ValueError):
@@ -99,7 +100,9 @@ class PartStore:
             write_atomically(path, json.dumps(described, indent=1) + "\n")
             return
         try:
-            data: Any = json.loads(path.read_bytes()) if path.stat().st_size < MAX_BYTES else None
+            data: Any = json.loads(read_file(path, MAX_DESCRIPTION))
+        except FileError as error:
+            raise _refusal(path, f"cannot be used ({error})") from None
         except (ValueError, RecursionError):
             raise _refusal(path, "is no JSON text") from None
         if not isinstance(data, dict) or data.get("format") != FORMAT or data.get("version") != VERSION:
@@ -110,10 +113,10 @@ class PartStore:
 
     def _read(self, path: Path) -> Part:
         """Return the part in a file; one that is foreign or damaged is refused."""
-        if path.stat().st_size > MAX_BYTES:
-            raise _refusal(path, f"is larger than {MAX_BYTES} bytes")
         try:
-            part = _from_bytes(path.read_bytes(), self._digest)
+            part = _from_bytes(read_file(path, MAX_BYTES), self._digest)
+        except FileError as error:
+            raise _refusal(path, f"cannot be used ({error})") from None
         except (ValueError, KeyError, TypeError, RecursionError, zlib.error):
             part = None
         rows = len(self._job.rows)
@@ -143,8 +146,12 @@ def _from_bytes(data: bytes, definition: str) -> Part | None:
     """Return the part that `_to_bytes` made, None if it is not whole or belongs elsewhere; may raise on garbage."""
     line, _, body = data.partition(b"\n")
     head = json.loads(line)
+    if not isinstance(head, dict):
+        return None
     claimed = head.pop("sha256")
     if head["version"] != VERSION or head["definition"] != definition or claimed != _hash(head, body):
+        return None
+    if not _is_plain(head):
         return None
     size = head["deals"] * DEAL_LOG.itemsize
     raw = zlib.decompressobj().decompress(body, size + 1)
@@ -152,6 +159,18 @@ def _from_bytes(data: bytes, definition: str) -> Part | None:
         return None
     tallies = tuple(Tally(*numbers) for numbers in head["tallies"])
     return Part(head["first"], head["count"], np.frombuffer(raw, DEAL_LOG), tallies, head["seconds"])
+
+
+def _is_plain(head: dict[str, Any]) -> bool:
+    """Whether the numbers in a head are numbers, in bounds: a hash says that it is whole, not who wrote it."""
+    counts = [head["first"], head["count"], head["deals"]]
+    times = [head["seconds"], *(number for numbers in head["tallies"] for number in numbers)]
+    return (
+        all(type(count) is int and 0 <= count < 2**31 for count in counts)
+        and 0 < head["deals"] <= MAX_BYTES // DEAL_LOG.itemsize
+        and 0 < head["count"] <= head["deals"]
+        and all(type(number) in (int, float) and 0 <= number < 2**53 for number in times)
+    )
 
 
 def _hash(head: dict[str, Any], body: bytes) -> str:
@@ -171,8 +190,7 @@ def _difference(found: Any, wanted: dict[str, Any]) -> str:
         return "it has no definition"
     name = next((name for name in wanted if found.get(name) != wanted[name]), "more fields")
     said = {"code": "played by other source code", "files": "agents' files have changed", "log": "other log fields"}
-    values = f"{found.get(name)!r} there and {wanted.get(name)!r} here"
-    return said.get(name) or (f"{name} is {values}" if len(values) <= MOST_SHOWN else f"{name} is not the same")
+    return said.get(name) or f"{name} is {shown(found.get(name))} there and {shown(wanted.get(name))} here"
 
 
 def _refusal(path: Path, problem: str) -> StoreError:

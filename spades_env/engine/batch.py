@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spades_env.actions import action_text
-from spades_env.checks import finite_number, whole_number
+from spades_env.checks import finite_number, shown, whole_number
 from spades_env.engine.deal import start_match
 from spades_env.engine.kernel import kernel
 from spades_env.engine.rng import combine
@@ -145,7 +145,7 @@ class SpadesBatch:
     ) -> None:
         n = whole_number("n", n, 1, 2**24)
         if episode not in EPISODES:
-            raise ValueError(f"episode is {episode!r}; allowed: {', '.join(EPISODES)}")
+            raise ValueError(f"episode is {shown(episode)}; allowed: {', '.join(EPISODES)}")
         seed = whole_number("seed", seed, 0, 2**63 - 1)
         first_game = whole_number("first_game", first_game, 0, 2**31 - 1)
         if bag_price is not None and episode == "match":

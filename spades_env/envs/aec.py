@@ -19,7 +19,7 @@ from pettingzoo import AECEnv  # type: ignore[import-untyped]
 from pettingzoo.utils.env import AECIterable  # type: ignore[import-untyped]
 
 from spades_env.actions import NUM_ACTIONS
-from spades_env.checks import finite_number
+from spades_env.checks import finite_number, shown
 from spades_env.engine.batch import (
     DEFAULT_MAX_DEALS,
     EPISODES,
@@ -284,7 +284,7 @@ class SpadesAECEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]
         """The name of an agent, or an error that names those there are."""
         if isinstance(agent, str) and agent in self._seat_of:
             return agent
-        raise ValueError(f"agent {agent!r} does not exist; allowed: {', '.join(self.possible_agents)}")
+        raise ValueError(f"agent {shown(agent)} does not exist; allowed: {', '.join(self.possible_agents)}")
 
     def _clear_infos(self) -> None:
         """An empty mask and nothing else in the info of every agent."""
@@ -399,13 +399,13 @@ def _checked_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
     if options is None:
         return {}
     if not isinstance(options, Mapping):
-        raise PositionError(f"options are {options!r}; allowed: None or a dict with {', '.join(RESET_OPTIONS)}")
+        raise PositionError(f"options are {shown(options)}; allowed: None or a dict with {', '.join(RESET_OPTIONS)}")
     # PettingZoo's own api_test passes just this, to see that options are taken.
     if options.keys() == {"options"} and type(options["options"]) is int and options["options"] == 1:
         return {}
     for name in options:
         if name not in RESET_OPTIONS:
-            raise PositionError(f"reset option {name!r} does not exist; allowed: {', '.join(RESET_OPTIONS)}")
+            raise PositionError(f"reset option {shown(name)} does not exist; allowed: {', '.join(RESET_OPTIONS)}")
     return dict(options)
 
 
@@ -416,4 +416,4 @@ def _action_number(agent: str, action: object) -> int:
             raise TypeError
         return operator.index(action)  # type: ignore[arg-type]
     except TypeError:
-        raise TypeError(f"{agent}: action is {action!r}; allowed: an int 0..{NUM_ACTIONS - 1}") from None
+        raise TypeError(f"{agent}: action is {shown(action)}; allowed: an int 0..{NUM_ACTIONS - 1}") from None

@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol, cast
 import numpy as np
 import numpy.typing as npt
 
+from spades_env.checks import shown
 from spades_env.engine.lockstep import IndexArray, KeyArray, random_choices
 from spades_env.engine.state import StateArray
 
@@ -64,9 +65,9 @@ def as_player(field: str, value: object) -> Player:
     if isinstance(value, type):
         raise PlayerError(f"{field} is the class {value.__name__}; allowed: an instance")
     if hasattr(value, "act_on_states"):
-        raise PlayerError(f"{field} is {value!r}, which sees the hidden cards; allowed: agents that act on views")
+        raise PlayerError(f"{field} is {shown(value)}, which sees the hidden cards; allowed: agents that act on views")
     if not isinstance(getattr(value, "name", None), str) or not callable(getattr(value, "act", None)):
-        raise PlayerError(f"{field} is {value!r}; allowed: a name, or an object with a name and act(views, keys)")
+        raise PlayerError(f"{field} is {shown(value)}; allowed: a name, or an object with a name and act(views, keys)")
     return cast("Player", value)
 
 
@@ -95,13 +96,13 @@ def line_up(
     """The agent on each seat, None where the learner sits; what is given by one name is one object."""
     if partner is not None and (players == 2 or team):
         why = "two players have no partners" if players == 2 else "the learner plays both seats of the team"
-        raise PlayerError(f"partner is {partner!r}; allowed: None, because {why}")
+        raise PlayerError(f"partner is {shown(partner)}; allowed: None, because {why}")
     if team and players == 2:
         raise PlayerError("team is True; allowed with two players: False")
     if isinstance(opponents, tuple | list):
         if players == 2 or len(opponents) != 2:
             wanted = "one agent" if players == 2 else f"one agent, or two: seats {(seat + 1) % 4} and {(seat + 3) % 4}"
-            raise PlayerError(f"opponents are {opponents!r}; allowed: {wanted}")
+            raise PlayerError(f"opponents are {shown(opponents)}; allowed: {wanted}")
         first, second = opponents
     else:
         first = second = opponents

@@ -115,7 +115,7 @@ class SpadesEnv(gymnasium.Env[Any, Any]):
         """Start an episode, as in `SpadesAECEnv.reset`, and let the others act up to the learner's first decision."""
         self.table.reset(seed=seed, options=options)
         # Gymnasium's own generator, which nothing here draws from: deals and agents have keys of their own.
-        super().reset(seed=seed)
+        super().reset(seed=None if seed is None else int(seed))
         self._acting = self._agents[self.seat]
         self._news = {}
         self._waits = False

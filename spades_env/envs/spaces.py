@@ -10,6 +10,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from spades_env.actions import NUM_ACTIONS
+from spades_env.checks import shown
 from spades_env.observation.blocks import STATE_SIZE
 from spades_env.observation.encoders import ENCODERS
 
@@ -24,7 +25,7 @@ def one_of(name: str, value: object, allowed: Iterable[object]) -> None:
     """Refuse a choice that is none of `allowed`, naming all three."""
     allowed = list(allowed)
     if not any(type(value) is type(choice) and value == choice for choice in allowed):
-        raise ValueError(f"{name} is {value!r}; allowed: {', '.join(map(repr, allowed))}")
+        raise ValueError(f"{name} is {shown(value)}; allowed: {', '.join(map(repr, allowed))}")
 
 
 def array_space(size: int, dtype: DtypeName) -> spaces.Box:

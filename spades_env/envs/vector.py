@@ -15,6 +15,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from spades_env.actions import NUM_ACTIONS
+from spades_env.checks import shown
 from spades_env.engine.batch import IllegalActionError, illegal_text
 from spades_env.engine.lockstep import (
     LEARNER,
@@ -137,7 +138,7 @@ class SpadesVectorEnv(VectorEnv[Any, Any, Any]):
         Games without a seed go on to their next match under the one they have. `options`: those of `SpadesEnv`, the
         same for all games, and `reset_mask`, bool (n,): only these games.
         """
-        given = dict(options or {})
+        given = dict(options) if isinstance(options, Mapping) else _checked_options(options)
         games = self._games_to_reset(given.pop("reset_mask", None))
         self._deal(games, self._seed_list(seed)[games], _checked_options(given))
         super().reset(seed=int(seed) if isinstance(seed, int) else None)
@@ -192,7 +193,7 @@ class SpadesVectorEnv(VectorEnv[Any, Any, Any]):
             or mask.shape != (self.num_envs,)
             or not mask.any()
         ):
-            raise ValueError(f"reset_mask is {mask!r}; allowed: a bool array ({self.num_envs},) with a True")
+            raise ValueError(f"reset_mask is {shown(mask)}; allowed: a bool array ({self.num_envs},) with a True")
         if not self._is_set:
             raise ValueError("reset_mask is given, but reset() of all games needs to be called first")
         return np.flatnonzero(mask)
@@ -354,7 +355,7 @@ def _mode(value: AutoresetMode | str) -> AutoresetMode:
         return AutoresetMode(value)
     except ValueError:
         allowed = ", ".join(repr(mode.value) for mode in AutoresetMode)
-        raise ValueError(f"autoreset_mode is {value!r}; allowed: {allowed}") from None
+        raise ValueError(f"autoreset_mode is {shown(value)}; allowed: {allowed}") from None
 
 
 def _done(outcomes: OutcomeArray) -> npt.NDArray[np.bool_]:

@@ -60,7 +60,7 @@ def action_id(value: object, name: str = "action") -> int:
 def course_of(actions: Iterable[int | str]) -> Iterable[int | str]:
     """`actions` as they are, each yet to be checked; a single action is refused."""
     if isinstance(actions, str) or not isinstance(actions, Iterable):
-        raise PositionError(f"actions are {actions!r}; allowed: a list of action ids and texts")
+        raise PositionError(f"actions are {checks.shown(actions)}; allowed: a list of action ids and texts")
     return actions
 
 
@@ -138,7 +138,7 @@ def write_hands(states: StateArray, rules: Rules, hands: Sequence[Cards]) -> Non
         raise PositionError("hands are given; allowed with deal='draft': the pile")
     by_seat = _listed(hands)
     if by_seat is None or len(by_seat) != rules.players:
-        raise PositionError(f"hands are {hands!r}; allowed: {rules.players} hands, a list by seat")
+        raise PositionError(f"hands are {checks.shown(hands)}; allowed: {rules.players} hands, a list by seat")
     deck, seen = int(pack_mask(states, 0)), 0
     masks = []
     for seat, cards in enumerate(by_seat):
@@ -165,7 +165,7 @@ def write_pile(states: StateArray, rules: Rules, pile: Cards) -> None:
         # One card too many tells as much as all of them, and an iterator may never end.
         tokens = list(islice(pile.replace(",", " ").split() if isinstance(pile, str) else pile, 53))
     except TypeError:
-        raise PositionError(f"pile is {pile!r}; allowed: 52 cards in drawing order") from None
+        raise PositionError(f"pile is {checks.shown(pile)}; allowed: 52 cards in drawing order") from None
     checked_cards("pile", tokens, int(pack_mask(states, 0)), 52)
     _write_pack(states, [parse_card(token) if isinstance(token, str) else int(token) for token in tokens])
 
@@ -195,7 +195,7 @@ def _pair(name: str, values: Sequence[int], low: int, high: int) -> tuple[int, i
     """Two whole numbers, by team."""
     by_team = _listed(values)
     if by_team is None or len(by_team) != 2:
-        raise PositionError(f"{name} are {values!r}; allowed: two ints, team 0 and team 1")
+        raise PositionError(f"{name} are {checks.shown(values)}; allowed: two ints, team 0 and team 1")
     first, second = by_team
     return whole_number(f"{name}[0]", first, low, high), whole_number(f"{name}[1]", second, low, high)
 

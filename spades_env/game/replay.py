@@ -12,6 +12,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from spades_env import checks
 from spades_env.actions import DONE, TAKE_NEXT, action_text
 from spades_env.cards import CLUBS, NUM_CARDS, SUIT_MASKS, SUIT_NAMES, cards_of, hand_text, suit_of
 from spades_env.engine.batch import illegal_text
@@ -96,7 +97,7 @@ class _Table:
         where = f"actions[{index}]"
         phase, actor = self._int("phase"), self._int("turn")
         if phase >= PHASE_DEAL_OVER:
-            raise PositionError(f"{where} is {given!r}; allowed: nothing, the deal is over")
+            raise PositionError(f"{where} is {checks.shown(given)}; allowed: nothing, the deal is over")
         self._place_own_cards()
         if phase == PHASE_EXCHANGE:
             action = self._exchange_action(where, actor, given)
@@ -116,7 +117,7 @@ class _Table:
         deciding = self._int("phase") == PHASE_DRAFT and self._int("turn") == self.seat
         if deciding != (shown is not None):
             allowed = "the card she is deciding about" if deciding else "None, she is not deciding about one"
-            raise PositionError(f"shown is {shown!r}; allowed: {allowed}")
+            raise PositionError(f"shown is {checks.shown(shown)}; allowed: {allowed}")
         looked = int(self.states["looked"][0, self.seat]) == 1
         if self.rules.deal == "draft":
             self.own = self.own or 0
@@ -151,12 +152,12 @@ class _Table:
         if actor != self.seat and hidden:
             return cards_of(int(self.states["hands"][0, actor]))[0]
         if hidden:
-            raise PositionError(f"{where} is {given!r}; allowed: the card, it is her own")
+            raise PositionError(f"{where} is {checks.shown(given)}; allowed: the card, it is her own")
         action = action_id(given, where)
         if action == DONE:
             return action
         if actor != self.seat:
-            raise PositionError(f"{where} is {given!r}; allowed: '?', she does not see the card, or 'done'")
+            raise PositionError(f"{where} is {checks.shown(given)}; allowed: '?', she does not see the card, or 'done'")
         gone = (self.own or 0) | self.rejected | int(self.states["thrown"][0, actor])
         if action >= NUM_CARDS or not self.deck & ~gone & 1 << action:
             raise PositionError(

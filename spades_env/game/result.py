@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from spades_env.checks import shown
 from spades_env.engine.state import StateArray
 from spades_env.game.facts import TeamResult
 from spades_env.game.position import PositionError, whole_number
@@ -25,7 +26,7 @@ def checked_result(rules: Rules, result: object) -> tuple[TeamResult, TeamResult
         or len(result) != 2
         or not all(isinstance(part, TeamResult) for part in result)
     ):
-        raise PositionError(f"result is {result!r}; allowed: two TeamResult values, by team")
+        raise PositionError(f"result is {shown(result)}; allowed: two TeamResult values, by team")
     first, second = (_checked_team(rules, f"result[{team}]", part) for team, part in enumerate(result))
     tricks = sum(max(part.contract, 0) // 10 + part.bags for part in (first, second))
     if tricks > rules.hand_size:
@@ -52,7 +53,7 @@ def _checked_team(rules: Rules, name: str, part: TeamResult) -> TeamResult:
         whole_number(f"{name}.{item}", getattr(part, item), *_INT32) for item in ITEMS
     )
     if not isinstance(part.boston, bool):
-        raise PositionError(f"{name}.boston is {part.boston!r}; allowed: True or False")
+        raise PositionError(f"{name}.boston is {shown(part.boston)}; allowed: True or False")
     whole_number(f"{name}.bags", bags, 0, rules.hand_size)
     seats = _team_size(rules)
     most = 10 * min(seats * rules.hand_size, rules.max_team_bid or seats * rules.hand_size)

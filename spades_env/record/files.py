@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from spades_env.files import check_target, open_file
 from spades_env.game import Game, View
 from spades_env.record.form import FORMAT, MAX_LINE, Record, RecordError, parse_line, record_text
 from spades_env.record.replay import replayed
@@ -27,7 +28,7 @@ def table_of(record: Record) -> Game | View:
 
 def read_records(path: str | Path) -> Iterator[Record]:
     """Every record of a file, checked in full as it is reached; errors name file and line."""
-    with open(path, "rb") as file:
+    with open_file(path) as file:
         number = 0
         while line := file.readline(MAX_LINE + 2):
             number += 1
@@ -45,6 +46,7 @@ def append_records(path: str | Path, records: Iterable[Record]) -> int:
     Each is checked in full before it is written. A file whose last line is cut off is refused.
     """
     count = 0
+    check_target(path)
     with open(path, "ab") as file:
         if file.tell() > 0 and not _ends_a_line(path):
             raise RecordError(f"{path} ends in the middle of a line; allowed: a file of whole records")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.base import ActionArray, FloatArray, KeyArray
+from agents.base import ActionArray, FloatArray, KeyArray, check_views
 from agents.objective import Objective, checked_objective, for_each_stakes
 from agents.rules.normal.bid import bids_blind, normal_bid, own_nil_chance
 from agents.rules.normal.card import normal_card
@@ -72,6 +72,7 @@ class NormalAgent:
 
     def act(self, views: StateArray, keys: KeyArray) -> ActionArray:
         """Return actions, int16 of shape (n,), for `views` (VIEW) and `keys` (uint64, not used), both of shape (n,)."""
+        check_views(views, keys)
         out = np.empty(views.shape[0], np.int16)
         for rows, stakes in for_each_stakes(views, self.objective):
             normal_moves(views, rows, stakes, out)
