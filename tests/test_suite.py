@@ -304,9 +304,7 @@ def test_workers_change_no_figure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "bots_of_mine.py").write_text(
-        "from agents.rules.extremes import LowestAgent as Bot\n", encoding="utf-8"
-    )
+    (tmp_path / "my_bots.py").write_text("from agents.rules.extremes import LowestAgent as Bot\n", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     chosen = (
         "--suite",
