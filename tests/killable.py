@@ -18,7 +18,7 @@ from typing import Any
 
 from spades_cli.main import main
 
-EVERYTHING = ("evaluate", "tournament", "ladder", "benchmark", "train")
+EVERYTHING = ("evaluate", "tournament", "ladder", "benchmark")
 
 
 def fail_at(name: str, number: int, error: int | None) -> None:

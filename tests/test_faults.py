@@ -12,6 +12,7 @@ import signal
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +32,7 @@ BY_NAME = {command.name: command for command in RESUMABLE}
 
 def available() -> list[Resumable]:
     """The commands whose libraries are installed."""
-    try:
-        import sb3_contrib  # noqa: F401 (asked whether it is there)
-    except ModuleNotFoundError:
-        return [command for command in RESUMABLE if command.name != "train"]
-    return list(RESUMABLE)
+    return [command for command in RESUMABLE if command.needs is None or find_spec(command.needs) is not None]
 
 
 @dataclass
