@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import report_samples as samples
-from spoiling import Rng, as_json, pick, spoiled, spoiled_value
 from record_games import drafted_game, suited_game
+from spoiling import Rng, as_json, pick, spoiled, spoiled_value
 
 from agents.equity.files import load_table, save_table
 from agents.equity.outcomes import Outcomes

@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 import report_samples as samples
 from fuzz_readers import time_limit
-from spoiling import Rng, as_json, pick
 from record_games import suited_game
+from spoiling import Rng, as_json, pick
 from test_bad_input_cli import FILES
 
 from spades_cli.main import SUBCOMMANDS, main
