@@ -50,6 +50,7 @@ class Resumable:
         arguments: the command for a folder; `resumed` the same for the next try, where it differs.
         found: what it came to in the folder, without times; equal results are equal values.
         begun: whether the folder holds something that a next try goes on from.
+        needs: a library without which the command does not work.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Resumable:
     found: Callable[[Path], Any]
     begun: Callable[[Path], bool]
     resumed: Callable[[Path], list[str]] | None = None
+    needs: str | None = None
 
     def command(self, folder: Path) -> list[str]:
         """The arguments for the next try in a folder."""
@@ -99,6 +101,15 @@ def _benchmark(folder: Path) -> list[str]:
     return ["benchmark", "easy", "random", *tasks, "--out", str(folder)]
 
 
+def _generate(folder: Path) -> list[str]:
+    return ["generate", "--agent", "easy", "--deals", "60", "--part-deals", "6", "--seed", "4", "--out", str(folder)]
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    """All files of a dataset, its description without times."""
+    return {path.name: path.read_bytes() for path in sorted(folder.rglob("*.parquet"))}
+
+
 def _train(folder: Path) -> list[str]:
     return ["train", _written(folder, "tiny.yaml", TRAINING), "--runs", str(folder)]
 
@@ -118,8 +129,14 @@ RESUMABLE: Final = (
     Resumable("tournament", _tournament, _json("tournament.json"), _has("games/*/*.part")),
     Resumable("ladder", _ladder, _json("ladder.json"), _has("results.json")),
     Resumable("benchmark", _benchmark, _json("benchmark.json"), _has("results.json")),
+    Resumable("generate", _generate, _files, _has("data/*.parquet"), needs="pyarrow"),
     Resumable(
-        "train", _train, _trained, _has("run/checkpoint.safetensors"), lambda folder: [*_train(folder), "--resume"]
+        "train",
+        _train,
+        _trained,
+        _has("run/checkpoint.safetensors"),
+        lambda folder: [*_train(folder), "--resume"],
+        needs="sb3_contrib",
     ),
 )
 """A command that keeps its work in a folder belongs here."""

@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from fuzz_readers import Reader
-from mutations import spoiled_value
+from spoiling import spoiled_value
 
-from agents.learned.network import PolicyNetwork, input_size
 from agents.learned.policy import load_policy
-from agents.learned.weights import Description, policy_bytes
+from agents.learned.weights import Description, input_size, policy_bytes, tensor_forms
 from spades_env.rules import PRESETS
 from training.checkpoint import load_checkpoint, save_checkpoint
 from training.config import TrainingConfig, config_from
@@ -41,9 +39,11 @@ def tiny_config(**changes: Any) -> TrainingConfig:
 
 def policy_file() -> bytes:
     """A small policy."""
-    torch.manual_seed(0)
     rules = PRESETS["classic"]
-    return policy_bytes(PolicyNetwork(input_size(rules), (8,)), Description(rules, (8,), "float32", {"deals": 1}))
+    rng = np.random.default_rng(0)
+    forms = tensor_forms(input_size(rules), (8,))
+    tensors = {name: rng.normal(size=shape).astype(np.float32) for name, shape in forms.items()}
+    return policy_bytes(tensors, Description(rules, (8,), "float32", {"deals": 1}))
 
 
 def with_header(data: bytes, seed: int) -> bytes:

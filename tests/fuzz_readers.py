@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import report_samples as samples
-from mutations import Rng, as_json, pick, spoiled, spoiled_value
 from record_games import drafted_game, suited_game
+from spoiling import Rng, as_json, pick, spoiled, spoiled_value
 
 from agents.equity.files import load_table, save_table
 from agents.equity.outcomes import Outcomes
@@ -193,6 +193,29 @@ def _store(path: Path) -> Any:
     return Store(path.parent)
 
 
+def _dataset_readers() -> list[Reader]:
+    """The description and the list of parts of a dataset, where its library is installed."""
+    try:
+        from evaluation.dataset.store import read_description, read_entries
+    except ModuleNotFoundError:
+        return []
+    described = {"format": "spades dataset", "version": 1, "complete": True, "definition": {"seed": 1}, "command": "x"}
+    return [
+        Reader(
+            "dataset's description",
+            (as_json(described),),
+            _file("dataset.json", lambda path: read_description(path.parent)),
+            is_json=True,
+        ),
+        Reader(
+            "dataset's list",
+            (b'{"digest": "x", "entry": {"part": 0, "size": 5, "sha256": "x", "counts": {}}}\n',),
+            _file("parts.jsonl", lambda path: read_entries(path.parent)),
+            is_json=True,
+        ),
+    ]
+
+
 def readers(folder: Path) -> list[Reader]:
     """Every reader but those of PyTorch files, which `learned_readers` adds."""
     job, part = _part(folder)
@@ -231,6 +254,7 @@ def readers(folder: Path) -> list[Reader]:
             "reply of a process", (b'{"id": 7, "action": "bid 3"}',), lambda data, _: read_reply(data, 7), is_json=True
         ),
     ]
+    found += _dataset_readers()
     for kind, values in sample_files.items():
         found.append(Reader(f"report of {kind}", tuple(map(as_json, values)), _file("x.json", _report), is_json=True))
         if kind not in ("exploit", "training"):

@@ -19,6 +19,14 @@ OFTEN = [
     ("play", "--deals 1 --partner A"),
 ]
 
+LIBRARIES = {
+    "train": ("torch", "sb3_contrib"),
+    "export": ("torch", "onnx"),
+    "generate": ("pyarrow",),
+    "minari": ("pyarrow", "minari"),
+}
+"""What a command cannot do without."""
+
 FILES: dict[str, bytes] = {
     "empty.yaml": b"",
     "list.yaml": b"[1]",
@@ -171,6 +179,26 @@ LINES: list[tuple[list[str], str]] = [
     (["leaderboard", "--check", "junk.json"], "is no result"),
     (["leaderboard", "--check", "pipe.json"], "a pipe or a device"),
     (["leaderboard", "--check", "junk.json", "--seconds", NAN], "not a finite number"),
+    (["promote"], "Missing argument 'CANDIDATE'"),
+    (["promote", "easy", "--deals", "5"], "deals is 5; allowed: 512 or more"),
+    (["promote", "easy", "--over", "random", "--workers", "0"], "workers is 0"),
+    (["promote", "easy", "--over", "easi"], "did you mean 'easy'?"),
+    (["export", "easy"], "Missing argument 'OUT.onnx'"),
+    (["export", "none.safetensors", "x.onnx"], "there is no file"),
+    (["export", "junk.safetensors", "x.onnx"], "damaged or no safetensors file"),
+    (["export", "junk.safetensors", "pipe.json"], "a pipe or a device"),
+    (["generate"], "Missing option '--out'"),
+    (["generate", "--out", "d", "--deals", "0"], "deals is 0"),
+    (["generate", "--out", "d", "--epsilon", NAN], "epsilon is nan"),
+    (["generate", "--out", "d", "--epsilon", "2"], "epsilon is 2.0"),
+    (["generate", "--out", "d", "--seed", "-1"], "seed is -1"),
+    (["generate", "--out", "d", "--part-deals", "0"], "part_deals is 0"),
+    (["generate", "--out", "d", "--workers", "0"], "workers is 0"),
+    (["generate", "--out", "d", "--encoder", "pixels"], "encoder is 'pixels'"),
+    (["generate", "--out", "d", "--bag-price", "inf"], "bag_price is inf"),
+    (["generate", "--out", "d", "--agent", "easi"], "did you mean 'easy'?"),
+    (["generate", "--out", "d", "--agent", "easy", "--lineup", "easy"], "give one or the other"),
+    (["minari", "none", "x"], "is no dataset"),
     (["agents", "x"], "unexpected extra argument"),
     (["train", "nowhere.yaml"], "is not shipped"),
     (["train", "empty.yaml"], "holds nothing"),
@@ -269,8 +297,8 @@ def said(capsys: pytest.CaptureFixture[str], arguments: list[str], status: int) 
     ("arguments", "text"), LINES, ids=lambda part: ascii(" ".join(part) if isinstance(part, list) else part)[:60]
 )
 def test_wrong_arguments(folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], text: str) -> None:
-    if arguments[0] == "train":
-        pytest.importorskip("sb3_contrib", reason="needs the extra `train`")
+    for library in LIBRARIES.get(arguments[0], ()):
+        pytest.importorskip(library, reason="the command needs it")
     before = sorted(os.listdir(folder))
     assert text in said(capsys, arguments, 2)
     assert sorted(os.listdir(folder)) == before

@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 import report_samples as samples
 from fuzz_readers import time_limit
-from mutations import Rng, as_json, pick
 from record_games import suited_game
+from spoiling import Rng, as_json, pick
 from test_bad_input_cli import FILES
 
 from spades_cli.main import SUBCOMMANDS, main
@@ -43,6 +43,9 @@ PLAYS = {
     "spades_cli.play": "Session",
     "benchmarks.report": "bench",
     "training.run": "train",
+    "evaluation.promotion": "promotion",
+    "spades_cli.generate": "_generate",
+    "spades_cli.minari": "export_minari",
     "training.best_response": "trained_exploitability",
 }
 """What would take long, by module."""

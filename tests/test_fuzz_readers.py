@@ -49,7 +49,7 @@ def memory() -> int:
 
 def test_good_input_is_read(tmp_path: Path) -> None:
     """Otherwise the fuzz would be of files that fail for another reason."""
-    not_whole = {"results file"}  # its checksums are those of another version's definition
+    not_whole = {"results file", "dataset's list"}  # checksums of other contents
     for reader in all_readers(tmp_path):
         if "description" not in reader.name and reader.name not in not_whole:
             for good in reader.good:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from agents.base import Agent, AgentError, Valuer, decision_keys
 from agents.learned.sampling import uniforms
 from agents.registry import load_agent
 from spades_env.actions import NUM_ACTIONS
+from spades_env.checks import shown
 from spades_env.engine.lockstep import random_choices
 from spades_env.envs.players import choose
 from spades_env.files import write_atomically
@@ -154,11 +154,11 @@ def read_shard(path: Path, config: LabelsConfig, rules: Rules, number: int) -> L
         with path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
             header = json.loads(bytes(file["header"]))
             arrays = {name: file[name] for name in ("observations", "masks", "values", "is_bid")}
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError) as error:
-        raise LabelError(f"labels {str(path)!r}: damaged or foreign file ({error})") from None
+            masks = np.unpackbits(arrays["masks"], axis=1, count=NUM_ACTIONS).astype(np.bool_)
+    except Exception as error:  # the readers of zip and npy files raise almost anything at a damaged one
+        raise LabelError(f"labels {str(path)!r}: damaged or foreign file ({shown(str(error))})") from None
     if header != json.loads(json.dumps(_header(config, rules, number))):
         raise LabelError(f"labels {str(path)!r}: made by another configuration, observation or version")
-    masks = np.unpackbits(arrays["masks"], axis=1, count=NUM_ACTIONS).astype(np.bool_)
     return Labels(arrays["observations"], masks, arrays["values"], arrays["is_bid"])
 
 

@@ -126,9 +126,9 @@ class Dataset:
         try:
             file = pq.ParquetFile(path, page_checksum_verification=True)
             described = json.loads((file.schema_arrow.metadata or {})[METADATA_KEY])
-        except (pa.ArrowException, OSError, KeyError, ValueError):
+        except (pa.ArrowException, OSError, KeyError, ValueError, RecursionError):
             raise DatasetError(f"{path} is damaged, or no part of a dataset") from None
-        if described.get("definition") != self.definition:
+        if not isinstance(described, dict) or described.get("definition") != self.definition:
             file.close()
             raise DatasetError(f"{path} is part of another dataset")
         return file

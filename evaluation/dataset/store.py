@@ -19,7 +19,8 @@ from filelock import FileLock, Timeout
 from evaluation.dataset.counts import Counts
 from evaluation.dataset.spec import DatasetError
 from evaluation.work.definition import digest_of
-from spades_env.files import write_atomically
+from spades_env.checks import shown
+from spades_env.files import FileError, read_file, write_atomically
 
 FORMAT: Final = "spades dataset"
 VERSION: Final = 1
@@ -85,15 +86,17 @@ def read_description(folder: Path) -> dict[str, Any]:
     """Return what DESCRIPTION_FILE of a dataset says; anything else in its place is refused."""
     path = folder / DESCRIPTION_FILE
     try:
-        data: Any = json.loads(path.read_bytes()) if path.stat().st_size < MAX_BYTES else None
+        data: Any = json.loads(read_file(path, MAX_BYTES))
     except FileNotFoundError:
         raise DatasetError(f"{folder} is no dataset: it has no {DESCRIPTION_FILE}") from None
+    except FileError as error:
+        raise _refusal(path, f"cannot be used ({error})") from None
     except (ValueError, RecursionError):
         raise _refusal(path, "is no JSON text") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise _refusal(path, "does not describe a dataset")
     if data.get("version") != VERSION:
-        raise _refusal(path, f"has version {data.get('version')!r} where {VERSION} is read")
+        raise _refusal(path, f"has version {shown(data.get('version'))} where {VERSION} is read")
     if not isinstance(data.get("definition"), dict) or type(data.get("complete")) is not bool:
         raise _refusal(path, "does not describe a dataset")
     return data
@@ -104,9 +107,10 @@ def read_entries(folder: Path) -> tuple[list[Entry], bool]:
     path = folder / LIST_FILE
     if not path.exists():
         return [], False
-    if path.stat().st_size > MAX_BYTES:
-        raise _refusal(path, f"is larger than {MAX_BYTES} bytes")
-    *lines, torn = path.read_bytes().split(b"\n")
+    try:
+        *lines, torn = read_file(path, MAX_BYTES).split(b"\n")
+    except FileError as error:
+        raise _refusal(path, f"cannot be used ({error})") from None
     entries = []
     for number, line in enumerate(lines, 1):
         try:
