@@ -15,8 +15,6 @@ from light_agents import SPECS
 from test_play import screen_of_view
 
 from agents.base import Agent, Believer, KnownPolicy, NilForecaster
-from agents.learned.policy import LearnedAgent
-from agents.learned.weights import input_size, tensor_forms
 from agents.process.protocol import legal_masks, request_lines
 from agents.registry import load_agent
 from agents.search.calibration import CalibrationError
@@ -167,8 +165,11 @@ def named(spec: str) -> Agent:
 
 
 @cache
-def policy(rules: Rules, sample: bool) -> LearnedAgent:
-    """A learned policy with random weights for these rules."""
+def policy(rules: Rules, sample: bool) -> Agent:
+    """A learned policy with random weights for these rules; its files need an extra."""
+    from agents.learned.policy import LearnedAgent
+    from agents.learned.weights import input_size, tensor_forms
+
     rng = np.random.default_rng(3)
     forms = tensor_forms(input_size(rules), (16, 8))
     tensors = {name: rng.normal(0, 0.3, form).astype(np.float32) for name, form in forms.items()}
@@ -202,15 +203,15 @@ OF_VIEW: Final[dict[str, FromView]] = {
     "request": request,
     "refusal": refusal,
     **{f"agent {name}": partial(named_thoughts, spec) for name, spec in SPECS.items()},
-    "policy greedy": partial(policy_thoughts, False),
-    "policy sampled": partial(policy_thoughts, True),
 }
 """Things made of a view; they must not change either if the truth is put back into what the view hides."""
 
 WITH_EXTRAS: Final[dict[str, FromView]] = {
     "rgb_array": picture_of,
+    "policy greedy": partial(policy_thoughts, False),
+    "policy sampled": partial(policy_thoughts, True),
 }
-"""The same, for what needs the extra `render`."""
+"""The same, for what needs the extras `render` and `train`."""
 
 
 # --- What kernels make of a state -------------------------------------------------------------------------------

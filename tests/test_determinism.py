@@ -24,8 +24,6 @@ from repeatable import RULE_BOTS, SECTIONS
 from test_agents import ROOT, position, situations, views_of
 
 from agents.base import Agent
-from agents.learned.policy import LearnedAgent
-from agents.learned.weights import input_size, tensor_forms
 from agents.registry import AGENTS, load_agent
 from agents.rules.facts import cheapest, dearest, rank_of
 from agents.search.agent import SearchAgent
@@ -38,6 +36,9 @@ from spades_env.rules import PRESETS, Rules
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None and importlib.util.find_spec("sb3_contrib") is not None
 needs_torch = pytest.mark.skipif(not HAS_TORCH, reason="needs the extra `train`")
+HAS_POLICIES = importlib.util.find_spec("safetensors") is not None
+needs_policies = pytest.mark.skipif(not HAS_POLICIES, reason="needs the extra `train`")
+LEARNED = ("learned",) if HAS_POLICIES else ()
 PROGRAM = ROOT / "tests" / "repeatable.py"
 
 
@@ -61,7 +62,7 @@ def digests(sections: tuple[str, ...], **environment: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     "sections",
     [
-        ("engine", "environments", "agents", "learned", "evaluations"),
+        ("engine", "environments", "agents", "evaluations", *LEARNED),
         pytest.param(("training",), marks=needs_torch),
     ],
     ids=["play", "training"],
@@ -80,7 +81,7 @@ def test_every_section_is_compared() -> None:
 @pytest.mark.timeout(900)
 def test_without_jit_the_engine_the_rule_bots_and_policies_do_the_same() -> None:
     """Searches: tests/test_search.py; evaluation: tests/test_evaluation.py; encoders: tests/test_encoders.py."""
-    sections = ("engine", "rule bots", "learned")
+    sections = ("engine", "rule bots", *LEARNED)
     assert digests(sections, NUMBA_DISABLE_JIT="1") == digests(sections)
 
 
@@ -107,6 +108,7 @@ def test_moves_do_not_depend_on_the_batch_or_on_threads(name: str) -> None:
             assert (np.concatenate(list(halves)) == whole).all(), preset
 
 
+@needs_policies
 @pytest.mark.parametrize("sample", [False, True])
 def test_a_learned_policys_moves_do_not_depend_on_the_batch(sample: bool) -> None:
     states = np.concatenate(situations(PRESETS["classic"], 16)[::11])[:64]
@@ -191,7 +193,11 @@ def test_a_search_takes_the_lowest_of_cards_worth_the_same(exact: int) -> None:
         assert int(agent.act(views, keys + np.uint64(key))[0]) == legal[0]
 
 
+@needs_policies
 def test_a_learned_policy_takes_the_lowest_of_equal_logits() -> None:
+    from agents.learned.policy import LearnedAgent
+    from agents.learned.weights import input_size, tensor_forms
+
     forms = tensor_forms(input_size(PRESETS["classic"]), (8,))
     tensors = {name: np.zeros(form, np.float32) for name, form in forms.items()}
     agent = LearnedAgent(tensors, PRESETS["classic"])

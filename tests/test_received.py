@@ -37,7 +37,10 @@ from spades_env.envs.spaces import DTYPES as ALL_DTYPES
 from spades_env.envs.spaces import OBSERVATIONS
 from spades_env.observation import ENCODERS
 
-EXTRAS = {"rgb_array": "pygame", "render rgb_array": "pygame"}
+EXTRAS = {
+    **{"rgb_array": "pygame", "render rgb_array": "pygame"},
+    **{"policy greedy": "safetensors", "policy sampled": "safetensors"},
+}
 
 
 def installed(things: Mapping[str, Any]) -> dict[str, Any]:
