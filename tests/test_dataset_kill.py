@@ -19,7 +19,7 @@ from evaluation.dataset.spec import dataset_spec
 from evaluation.dataset.store import LOCK_FILE
 
 ROOT = Path(__file__).resolve().parent.parent
-DEALS, PART_DEALS = 900, 30
+DEALS, PART_DEALS = 900, 10
 PARTS = DEALS // PART_DEALS
 
 
@@ -38,15 +38,15 @@ def start(folder: Path, workers: int) -> subprocess.Popen[bytes]:
 
 
 def kill_at_random(folder: Path, workers: int, chance: random.Random) -> bool:
-    """Kill the command a moment after it has made one to four parts more; whether it was still at work."""
+    """Kill the command a moment after it has made one to three parts more; whether it was still at work."""
     process = start(folder, workers)
-    wanted = len(list(folder.glob("data/*.parquet"))) + chance.randint(1, 4)
+    wanted = len(list(folder.glob("data/*.parquet"))) + chance.randint(1, 3)
     end = time.monotonic() + 200
     while process.poll() is None and len(list(folder.glob("data/*.parquet"))) < wanted and time.monotonic() < end:
         time.sleep(0.002)
     time.sleep(chance.uniform(0.0, 0.02))
     running = process.poll() is None
-    os.kill(process.pid, signal.SIGKILL)
+    process.kill()
     # The workers share the pipe of stderr: it ends when the last of them has ended.
     _, error = process.communicate(timeout=60)
     assert running or process.returncode in (0, -signal.SIGKILL), error
@@ -57,7 +57,7 @@ def killed_and_finished(tmp_path: Path, workers: int, kills: int, seed: int) -> 
     chance = random.Random(seed)
     folder = tmp_path / "killed"
     count = sum(kill_at_random(folder, workers, chance) for _ in range(kills))
-    assert count >= min(kills, 2), "it was finished before it could be killed"
+    assert count >= min(kills, 10), "it was finished before it could be killed"
     last = start(folder, workers)
     _, error = last.communicate(timeout=200)
     assert last.returncode == 0, error
@@ -72,7 +72,8 @@ def test_two_kills(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("workers", [1, 2])
 def test_many_kills(tmp_path: Path, workers: int) -> None:
-    """15 kills; those that come after the end find nothing to do."""
+    """15 kills, of which the last may come after the end."""
     killed_and_finished(tmp_path, workers=workers, kills=15, seed=workers)

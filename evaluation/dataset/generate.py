@@ -70,20 +70,24 @@ class _Meter:
         self._a_deal = rules.players * (rules.hand_size + 1.0) + (26 if rules.deal == "draft" else 0)
         self._rows = self._finished_deals = self._in_flight = 0
         for entry in entries.values():
-            self.finished(entry)
+            self._add(entry)
+        self._show()
 
     def finished(self, entry: Entry) -> None:
-        """Note a part that is there."""
-        self._rows += entry.counts["rows"]
-        self._finished_deals += entry.counts["deals"]
-        self._a_deal = self._rows / self._finished_deals
+        """Note a part that has been made."""
         self._in_flight = max(0, self._in_flight - entry.counts["rows"])
+        self._add(entry)
         self._show()
 
     def tick(self, decisions: int) -> None:
         """Note decisions of parts that are not finished."""
         self._in_flight += decisions
         self._show()
+
+    def _add(self, entry: Entry) -> None:
+        self._rows += entry.counts["rows"]
+        self._finished_deals += entry.counts["deals"]
+        self._a_deal = self._rows / self._finished_deals
 
     def _show(self) -> None:
         if self._progress is not None:
@@ -148,8 +152,9 @@ def _together(
                 made = [(future.result(), flying.pop(future)) for future in done]
             except BrokenExecutor as error:
                 raise DatasetError(f"parts {sorted(flying.values())}: a worker process ended abruptly") from error
-            new, seen = counter.value - seen, counter.value
-            meter.tick(new)
+            now = counter.value
+            meter.tick(now - seen)
+            seen = now
             yield from (entry for entry, _ in made)
 
 

@@ -58,6 +58,7 @@ def _libraries(texts: list[str]) -> dict[str, str]:
     return {"torch": metadata.version("torch")} if policies else {}
 
 
+@functools.cache
 def code_hash() -> str:
     """Return a short hash of the source of rules, agents and play, as it was when it was first asked for."""
     return hash_of_sources(PLAYING_SOURCES)
