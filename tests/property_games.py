@@ -99,7 +99,9 @@ def plans(draw: st.DrawFn) -> Plan:
     )
 
 
-few_and_many = pytest.mark.parametrize("examples", [60, pytest.param(3_000, marks=pytest.mark.slow)])
+few_and_many = pytest.mark.parametrize(
+    "examples", [60, pytest.param(1_000, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])]
+)
 """Numbers of examples of the fast and of the slow tests."""
 
 

@@ -12,7 +12,7 @@ import pytest
 from spades_env.engine import front, step
 from spades_env.engine.batch import IllegalActionError, SpadesBatch, default_bag_price, legal_action_list
 from spades_env.engine.rng import below, unit
-from spades_env.engine.state import STATE, StateArray, rules_to_record
+from spades_env.engine.state import PHASE_MATCH_OVER, STATE, StateArray, rules_to_record
 from spades_env.rules import PRESETS, Rules
 
 PRESET_NAMES = list(PRESETS)
@@ -228,6 +228,19 @@ def test_dealers_are_drawn_evenly() -> None:
     step.new_games(states, rules_to_record(PRESETS["classic"]), 29, 0)
     counts = np.bincount(states["dealer"], minlength=4)
     assert abs(counts - 2000).max() < 5 * np.sqrt(8000 * 3 / 16)
+
+
+def test_a_new_match_draws_its_dealer_whoever_dealt_first_before() -> None:
+    """R5, R26: the first dealers of two matches in a row are independent."""
+    states = np.zeros(1600, STATE)
+    step.new_games(states, rules_to_record(PRESETS["classic"]), 31, 0)
+    before = states["dealer"].copy()
+    states["phase"] = PHASE_MATCH_OVER
+    for i in range(len(states)):
+        step.advance(states, i)
+    assert (states["match"] == 1).all()
+    pairs = np.bincount(4 * before + states["dealer"], minlength=16)
+    assert abs(pairs - 100).max() < 5 * np.sqrt(1600 * 15 / 256)
 
 
 @pytest.mark.parametrize("bound", [1, 2, 3, 7, 52, 1000])

@@ -37,6 +37,8 @@ def test_every_paragraph_and_every_option_has_a_mutant() -> None:
     broken = {name for mutant in MUTANTS for name in mutant.breaks.split()}
     assert len(paragraphs()) == 31
     assert broken == paragraphs() | set(FIELD_NAMES)
+    page = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    assert f"has {len(MUTANTS)} mutants" in page
 
 
 def test_every_mutant_is_one_change_that_compiles() -> None:

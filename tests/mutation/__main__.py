@@ -38,7 +38,8 @@ def main(ids: tuple[str, ...], json_path: Path | None, only_list: bool) -> None:
     except (ValueError, OSError) as error:
         click.echo("Error: " + " ".join(str(error).split()), err=True)
         sys.exit(2)
-    Console().print(table_of(verdicts))
+    # A pipe has no width; 80 columns would cut the names off.
+    Console(width=None if sys.stdout.isatty() else 160).print(table_of(verdicts))
     survivors = [verdict.mutant.id for verdict in verdicts if not verdict.killed]
     click.echo(f"{len(verdicts) - len(survivors)} of {len(verdicts)} mutants killed")
     sys.exit(1 if survivors else 0)

@@ -44,7 +44,7 @@ _IGNORED: dict[str, tuple[str, str]] = {
     "ranks": ('"ranks": rules.ranks', '"ranks": 13'),
     "hand_size": ('"hand_size": rules.hand_size', '"hand_size": 13'),
 }
-_BY_RANDOM_RULES = {"suits", "ranks", "blind_nil_value", "blind_nil_exchange"}
+_BY_RANDOM_RULES = {"jokers", "suits", "ranks", "blind_nil_value", "blind_nil_exchange"}
 
 OPTION_MUTANTS = tuple(
     Mutant(
