@@ -21,7 +21,7 @@ from spades_env.rules import Rules, as_rules
 NO_ENCODER: Final = "none"
 ENCODER_NAMES: Final = (*ENCODERS, NO_ENCODER)
 DEFAULT_PART_DEALS: Final = 1024
-"""57,000 decisions, 5 MB with flat observations: half a second of a rule bot's, a minute of `hard`'s."""
+"""57,000 decisions, 3 MB with flat observations: a moment of a rule bot's, about a minute of `hard`'s."""
 MOST_PART_DEALS: Final = 2**20
 DEFAULT_LICENCE: Final = "MIT"
 
