@@ -14,7 +14,7 @@ import numpy as np
 from light_agents import SPECS
 from test_play import screen_of_view
 
-from agents.base import Agent, Believer, KnownPolicy, NilForecaster
+from agents.base import Agent, AgentError, Believer, KeyArray, KnownPolicy, NilForecaster, Valuer
 from agents.process.protocol import legal_masks, request_lines
 from agents.registry import load_agent
 from agents.search.calibration import CalibrationError
@@ -140,21 +140,23 @@ def thoughts(agent: Agent, views: StateArray) -> bytes:
     """What an agent chooses, and everything else she can be asked (agents/base.py)."""
     if not is_asked(views):
         return b""
-    found = [agent.act(views.copy(), KEY)]
+    found = [answer(agent.act, views)]
     if isinstance(agent, KnownPolicy):
-        found.append(agent.chances(views.copy()))
+        found.append(answer(lambda views, key: agent.chances(views), views))
     if isinstance(agent, Believer):
-        found.append(believed(agent, views))
+        found.append(answer(agent.beliefs, views))
+    if isinstance(agent, Valuer):
+        found.append(answer(agent.values, views))
     if isinstance(agent, NilForecaster) and int(views["known"]["phase"][0]) == PHASE_BID:
-        found.append(agent.nil_chances(views.copy(), KEY))
+        found.append(answer(agent.nil_chances, views))
     return as_bytes(found)
 
 
-def believed(agent: Believer, views: StateArray) -> Any:
-    """Where she thinks the cards are, or why she cannot say, as before the end of a draft."""
+def answer(ask: Callable[[StateArray, KeyArray], Any], views: StateArray) -> Any:
+    """What she says, or why she cannot: before the end of a draft, under rules that she does not know."""
     try:
-        return agent.beliefs(views.copy(), KEY)
-    except CalibrationError as error:
+        return ask(views.copy(), KEY)
+    except (AgentError, CalibrationError) as error:
         return str(error)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
@@ -17,6 +18,7 @@ from other_worlds import Course
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 from received import DTYPES, as_bytes
 from rich.console import Console
+from test_leak import pack
 from test_play import NORMAL, Person
 
 from agents.base import KeyArray
@@ -24,16 +26,18 @@ from evaluation.play import Players
 from spades_cli.replay import _print
 from spades_cli.seated.session import Session
 from spades_env.actions import DONE, KEEP, action_text
-from spades_env.cards import NUM_CARDS
+from spades_env.cards import NUM_CARDS, cards_of
 from spades_env.engine.batch import IllegalActionError, legal_action_list
 from spades_env.engine.state import StateArray
 from spades_env.envs.aec import SpadesAECEnv
 from spades_env.envs.single import SpadesEnv
 from spades_env.envs.vector import SpadesVectorEnv
+from spades_env.game import Game
 from spades_env.observation import ENCODERS
 from spades_env.record import record_for_seat, record_text
 from spades_env.render.ansi import table_text
 from spades_env.render.scene import scene_of
+from spades_env.rules import PRESETS
 
 Told = Callable[[Course, int], bytes]
 """What a seat received in a course."""
@@ -273,6 +277,53 @@ def in_an_evaluation(course: Course, seat: int) -> bytes:
     return as_bytes(hers.received)
 
 
+# --- OpenSpiel ----------------------------------------------------------------------------------------------------
+
+
+def through_openspiel(course: Course, seat: int) -> bytes:
+    """The strings, tensors and legal actions of a player, from the deal on; chance draws what the engine drew."""
+    import pyspiel
+
+    import spades_env.envs.openspiel  # noqa: F401  # registers the game
+
+    fields, usual = course.rules.to_dict(), PRESETS["classic"].to_dict()
+    changed = {name: value for name, value in fields.items() if value != usual[name]}
+    overrides = ";".join(f"{name}:{json.dumps(value)}" for name, value in changed.items())
+    scores = {"score_0": course.scores[0], "score_1": course.scores[1]}
+    table = {"rules": "classic", "overrides": overrides, "dealer": course.dealer, **scores}
+    state, game = pyspiel.load_game("spades_env", table).new_initial_state(), course.start()
+    for outcome in chance(course, game):
+        state.apply_action(outcome)
+    seen = [openspiel_gives(state, seat)]
+    for action in course.actions:
+        actor, before = game.turn or 0, set(game.hands[game.turn or 0])
+        game.apply(action)
+        state.apply_action(action)
+        for card in sorted(set(game.hands[actor]) - before) if state.is_chance_node() else ():
+            state.apply_action(card)
+        seen.append(openspiel_gives(state, seat))
+    return as_bytes(seen)
+
+
+def chance(course: Course, game: Game) -> Sequence[int]:
+    """Chance's outcomes that deal the cards of a course: the pile, or where each card of the pack goes."""
+    if course.rules.deal == "draft":
+        return course.cards
+    players = course.rules.players
+    holder = {card: seat for seat, hand in enumerate(game.hands) for card in hand}
+    return [holder.get(card, players) for card in cards_of(pack(game.states[0]))]
+
+
+def openspiel_gives(state: Any, seat: int) -> list[Any]:
+    """What the player on `seat` can ask a state for."""
+    tensors = [
+        np.array(tensor, np.float32)
+        for tensor in (state.observation_tensor(seat), state.information_state_tensor(seat))
+    ]
+    strings = [state.observation_string(seat), state.information_state_string(seat)]
+    return [*tensors, *strings, state.legal_actions(seat), state.current_player(), state.rewards(), state.returns()]
+
+
 # --- The terminal, and records ------------------------------------------------------------------------------------
 
 
@@ -333,5 +384,6 @@ COURSES: Final[dict[str, Told]] = {
 WITH_EXTRAS: Final[dict[str, Told]] = {
     **{f"SpadesVecEnv {name} {dtype}": partial(through_sb3, name, dtype) for name in ENCODERS for dtype in DTYPES},
     "render rgb_array": partial(through_rendering, "rgb_array"),
+    "OpenSpiel": through_openspiel,
 }
-"""The same, for what needs the extras `train` and `render`."""
+"""The same, for what needs the extras `train`, `render` and `peers`."""

@@ -20,6 +20,7 @@ from received import as_bytes, policy
 from received_courses import aec_env, aec_gives
 from test_agents import situations, views_of
 
+from agents.base import AgentError
 from agents.registry import load_agent
 from evaluation.duplicate import evaluate, evaluate_line_up
 from spades_env.engine.batch import SpadesBatch
@@ -63,7 +64,10 @@ def moves_of(names: tuple[str, ...], every: int) -> Iterator[bytes]:
         agent = load_agent(SPECS.get(name, name))
         for preset, rules in PRESETS.items():
             for states in situations(rules, 4, seed=len(preset))[::every]:
-                yield agent.act(*views_of(states)).tobytes()
+                try:
+                    yield agent.act(*views_of(states)).tobytes()
+                except AgentError as error:  # rules that a trained policy does not know
+                    yield str(error).encode()
 
 
 def rule_bots() -> Iterator[bytes]:

@@ -27,6 +27,7 @@ from received_courses import COURSES, Told
 from search_positions import stuffed
 from test_leak import scrambled
 
+import agents.base
 import spades_env.envs
 import spades_env.observation
 from agents.registry import AGENTS
@@ -39,7 +40,7 @@ from spades_env.observation import ENCODERS
 
 EXTRAS = {
     **{"rgb_array": "pygame", "render rgb_array": "pygame"},
-    **{"policy greedy": "safetensors", "policy sampled": "safetensors"},
+    **{"policy greedy": "safetensors", "policy sampled": "safetensors", "OpenSpiel": "pyspiel"},
 }
 
 
@@ -196,23 +197,28 @@ def test_every_encoder_and_kernel_is_on_the_list() -> None:
     assert kernels_that_observe() == encoders | perfect | (set(OF_STATE) - {"view_of", "write_mask"})
 
 
-def test_every_agent_is_on_the_list() -> None:
+def test_every_agent_and_all_that_she_can_be_asked_is_on_the_list() -> None:
+    asked = {"Agent", "KnownPolicy", "Believer", "NilForecaster", "Valuer"}
+    protocols = {name for name, thing in vars(agents.base).items() if getattr(thing, "_is_protocol", False)}
+    assert protocols - {"Protocol", "OracleAgent"} == asked <= set(vars(received))
     assert {f"agent {name}" for name in AGENTS} == {name for name in OF_VIEW if name.startswith("agent ")}
 
 
+ROOMS = {"aec", "players", "registration", "sb3", "single", "spaces", "vector", "openspiel"}
+"""Modules of spades_env.envs; of the last a state is no environment with `step`, and the list has it by its name."""
+
+
 def test_every_environment_with_every_encoder_is_on_the_list() -> None:
-    found = set()
-    for module in pkgutil.iter_modules(spades_env.envs.__path__):
-        if module.name == "sb3" and importlib.util.find_spec("stable_baselines3") is None:
-            continue
-        room = importlib.import_module(f"spades_env.envs.{module.name}")
+    listed, found = COURSES | received_courses.WITH_EXTRAS, {"SpadesVecEnv"}
+    assert {module.name for module in pkgutil.iter_modules(spades_env.envs.__path__)} == ROOMS
+    for module in ROOMS - {"sb3", "openspiel"}:
+        room = importlib.import_module(f"spades_env.envs.{module}")
         for thing in vars(room).values():
             if inspect.isclass(thing) and thing.__module__ == room.__name__ and hasattr(thing, "step"):
                 found.add(thing.__name__)
-    for name in found | {"SpadesVecEnv"}:
-        listed = COURSES | received_courses.WITH_EXTRAS
+    for name in found:
         assert {f"{name} {encoder} {dtype}" for encoder in ENCODERS for dtype in DTYPES} <= set(listed), name
-    assert found <= {name.split()[0] for name in listed}
+    assert "OpenSpiel" in listed
 
 
 def test_every_render_mode_and_screen_is_on_the_list() -> None:
