@@ -19,6 +19,7 @@ from stable_baselines3.common.callbacks import CallbackList  # noqa: E402
 from stable_baselines3.common.logger import Logger  # noqa: E402
 
 from spades_env.actions import FIRST_BID, NIL, NUM_ACTIONS  # noqa: E402
+from spades_env.configs import ConfigError  # noqa: E402
 from spades_env.engine import step  # noqa: E402
 from spades_env.engine.batch import legal_action_list  # noqa: E402
 from spades_env.engine.rollout import only_action  # noqa: E402
@@ -27,7 +28,7 @@ from spades_env.observation.blocks import FLAT, GAME_SIZE  # noqa: E402
 from spades_env.rules import PRESETS  # noqa: E402
 from training.buffer import Choices, DealBuffer  # noqa: E402
 from training.checkpoint import CheckpointError  # noqa: E402
-from training.config import ExploreConfig, TrainingConfig, TrainingConfigError, config_from, load_config  # noqa: E402
+from training.config import ExploreConfig, TrainingConfig, config_from, load_config  # noqa: E402
 from training.diagnostics import deal_summary  # noqa: E402
 from training.losses import BID_PRIOR, exploration_weights, prior_cross_entropy  # noqa: E402
 from training.report import final_table  # noqa: E402
@@ -411,7 +412,7 @@ def test_overrides(tmp_path: Path) -> None:
     config = load_config(path, ["ppo.games=16", "rules=modern", "bag_price=-5.0"])
     assert (config.seed, config.ppo.games, config.rules, config.bag_price) == (3, 16, "modern", -5.0)
     for bad in ("ppo", "=3", "seed.a=1", "seed=2020-13-45"):
-        with pytest.raises(TrainingConfigError, match="--set"):
+        with pytest.raises(ConfigError, match="--set"):
             load_config(path, [bad])
 
 

@@ -10,14 +10,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from evaluation.duplicate import MAX_DEALS
 from spades_env.checks import shown
-from spades_env.configs import load_mapping, parse_value
+from spades_env.configs import ConfigError, load_mapping, parse_value
 from spades_env.rules import Rules, as_rules
 
 DEPTH = 4
 """Levels of the file: the configuration, its sections, their fields, lists and rules in these."""
 
 
-class TrainingConfigError(ValueError):
+class TrainingConfigError(ConfigError):
     """A configuration that cannot be used; the message names the field, the value and what is allowed."""
 
 
