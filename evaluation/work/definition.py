@@ -7,7 +7,6 @@ import hashlib
 import importlib
 import json
 from collections.abc import Mapping
-from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,12 +17,13 @@ from spades_env import __version__
 PLAYING_SOURCES: Final = (
     ("spades_env", "**/*.py"),
     ("agents", "**/*.py"),
+    ("agents", "learned/champion/*.safetensors"),
     ("evaluation", "play.py"),
     ("evaluation", "starts.py"),
     ("evaluation", "variance/luck.py"),
     ("evaluation", "work/part.py"),
 )
-"""Packages and files of theirs that decide what a game comes to."""
+"""Packages and files of theirs that decide what a game comes to; the champion's weights among them."""
 
 
 def definition_of(job: Job, files: Mapping[str, str]) -> dict[str, Any]:
@@ -35,7 +35,6 @@ def definition_of(job: Job, files: Mapping[str, str]) -> dict[str, Any]:
     return {
         "agents": texts,
         "files": {text: files[text] for text in texts if text in files},
-        "libraries": _libraries(texts),
         "rules": job.rules.to_dict(),
         "kind": job.kind,
         "seed": job.seed,
@@ -50,12 +49,6 @@ def definition_of(job: Job, files: Mapping[str, str]) -> dict[str, Any]:
         "spades_env": __version__,
         "code": code_hash(),
     }
-
-
-def _libraries(texts: list[str]) -> dict[str, str]:
-    """Return the version of PyTorch where a policy plays: another one may round otherwise."""
-    policies = [text for text in texts if text.endswith(".safetensors") or Path(text).is_dir()]
-    return {"torch": metadata.version("torch")} if policies else {}
 
 
 @functools.cache
