@@ -18,11 +18,15 @@ from evaluation.report.model import (
     Text,
 )
 from evaluation.report.read import Source
-from evaluation.report.shape import NUMBER, ShapeError, check_shape
+from evaluation.report.shape import NUMBER, Maybe, ShapeError, check_shape
 from evaluation.suite.exploit import EXPLOIT_SMALL
 from evaluation.text import NOTHING, POINTS, Values, interval_text, milliseconds, unique
 
-BINS = {"bins": [{"predicted": NUMBER, "observed": NUMBER, "n": int}]}
+BINS = {
+    "bins": [{"predicted": NUMBER, "observed": NUMBER, "n": int}],
+    "brier": Maybe(NUMBER),
+    "ece": Maybe(NUMBER),
+}
 """Form of a figure that a reliability diagram is drawn from."""
 
 
@@ -65,7 +69,7 @@ def _get(task: Values, agent: str, found: Found) -> Values | None:
 def _measured(task: Values, agents: Sequence[str], found: Found) -> list[tuple[str, Values]]:
     """Return the agents that have a headline in a task, with their results."""
     results = [(agent, _get(task, agent, found)) for agent in agents]
-    return [(agent, result) for agent, result in results if result is not None and result.get("headline")]
+    return [(agent, result) for agent, result in results if result is not None and result["headline"]]
 
 
 def benchmark_table(sources: Sequence[Source]) -> Table:
@@ -79,13 +83,13 @@ def benchmark_table(sources: Sequence[Source]) -> Table:
     note = "Brackets: 95 % intervals. ↑ higher is better, ↓ lower."
     if EXPLOIT_SMALL.id in {task["id"] for task in tasks}:
         note += f" In {EXPLOIT_SMALL.id} they are bounds."
-    reasons = unique(f"{r['task']}: {r['reason']}" for r in found.values() if not r.get("headline") and r.get("reason"))
+    reasons = unique(f"{r['task']}: {r['reason']}" for r in found.values() if not r["headline"] and r.get("reason"))
     note += f" {NOTHING} {'; '.join(reasons)}." if reasons else ""
     return Table("All tasks", ("task", "metric", *agents), rows, words=(0, 1), note=note)
 
 
 def _cell(task: Values, result: Values | None) -> str:
-    if result is None or not result.get("headline"):
+    if result is None or not result["headline"]:
         return NOTHING
     illegal = f", illegal actions {result['illegal_actions']:,}" if result["illegal_actions"] else ""
     return interval_text(result["headline"], task["unit"]) + illegal

@@ -54,7 +54,7 @@ def build_report(paths: Sequence[str | Path], title: str = DEFAULT_TITLE, deals:
 
 def _merged(title: str, sources: Sequence[Source]) -> dict[str, Any]:
     """Return all sources as one value for JSON, described in docs/report.md."""
-    found = [{"name": s.name, "kind": s.kind, "sha256": s.digest, "data": s.data} for s in sources]
+    found = [{"name": s.name, "kind": s.kind, "sha256": s.digest, "data": s.told} for s in sources]
     return {"format": FORMAT, "version": VERSION, "title": title, "sources": found}
 
 

@@ -246,11 +246,19 @@ def _ladder_group(title: str, rows: Sequence[Values]) -> list[Block]:
         )
     )
     done = [row for row in rows if row["measured"]]
-    names = [{side: row[side.lower()] for side in "AB" if row["measured"]["stats"].get(side)} for row in done]
+    names = [
+        {side: row[side.lower()] for side in "AB" if row[side.lower()] and row["measured"]["stats"].get(side)}
+        for row in done
+    ]
     if done:
         found = [(row["label"], name, row["measured"]) for row, name in zip(done, names, strict=True)]
         blocks.append(Folded(f"{title}: what the agents did", [_statistics(found)]))
     return blocks
+
+
+def _sides(row: Values) -> dict[str, str]:
+    """Return the agents of a duel whose statistics are there, by side."""
+    return {side: row[side.lower()] for side in "AB" if row[side.lower()] and row["measured"]["stats"].get(side)}
 
 
 def _duel_row(row: Values, name: str) -> IntervalRow:

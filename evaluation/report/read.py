@@ -5,6 +5,7 @@ This is the one place that tells kinds apart; what a kind's file must have stand
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 from collections.abc import Iterable
@@ -18,12 +19,14 @@ from evaluation.report.forms import (
     EXPLOIT,
     EXPLOIT_FORMS,
     FORMS,
+    LADDER,
     RECORDS,
     TELLING,
     TOURNAMENT,
     TRAINING,
 )
-from evaluation.report.shape import ShapeError, check_shape
+from evaluation.report.shape import ShapeError, check_shape, fill
+from spades_env.checks import shown
 from spades_env.files import FileError, open_file, read_file
 from spades_env.record import RecordError, check_record, parse_line
 from spades_env.record.form import FORMAT as DEAL_FORMAT
@@ -51,13 +54,15 @@ class Source:
         name: of the file, or of a run's folder; folders above are no part of a report.
         digest: SHA-256 of its bytes, the first 12 hexadecimal digits.
         data: its values; of records {"records": the first ones, "count": how many there are}, of `spades exploit`
-            {"results": all of them}.
+            {"results": all of them}. Fields that may be missing are null.
+        told: the same as the file has it.
     """
 
     name: str
     kind: str
     digest: str
     data: dict[str, Any]
+    told: dict[str, Any]
 
 
 def read_sources(paths: Iterable[str | Path], max_deals: int) -> list[Source]:
@@ -102,10 +107,12 @@ def _read_result(path: Path) -> Source:
         data = {"results": data if isinstance(data, list) else [data]}
     try:
         check_shape(data, FORMS[kind])
+        told = copy.deepcopy(data)
+        fill(data, FORMS[kind])
         _check_sense(kind, data)
     except ShapeError as error:
         raise ReportError(f"{file} is damaged or of another version ({kind}): {error}") from None
-    return Source(path.resolve().name, kind, hashlib.sha256(raw).hexdigest()[:12], data)
+    return Source(path.resolve().name, kind, hashlib.sha256(raw).hexdigest()[:12], data, told)
 
 
 def kind_of(data: Any) -> str | None:
@@ -141,16 +148,29 @@ def _check_sense(kind: str, data: dict[str, Any]) -> None:
     if kind == EXPLOIT:
         for k, result in enumerate(data["results"]):
             check_shape(result, EXPLOIT_FORMS[result["kind"]], f"result {k}")
+            fill(result, EXPLOIT_FORMS[result["kind"]])
     if kind == TOURNAMENT:
         labels = {agent["label"] for agent in data["agents"]}
         strangers = [pair[side] for pair in data["pairs"] for side in "ab" if pair[side] not in labels]
         if strangers:
             raise ShapeError(f"pairs name {strangers[0]!r}; allowed: the labels of agents")
+    if kind == LADDER:
+        for k, duel in enumerate(data["duels"]):
+            _check_duel(duel, f"duels[{k}]")
     if kind == BENCHMARK:
         ids = {task["id"] for task in data["tasks"]}
         strangers = [result["task"] for result in data["results"] if result["task"] not in ids]
         if strangers:
             raise ShapeError(f"results name {strangers[0]!r}; allowed: the ids of tasks")
+
+
+def _check_duel(duel: dict[str, Any], path: str) -> None:
+    """Refuse a duel of two agents that was measured and says nothing of its kind, and scores that are no two."""
+    measured, needed = duel["measured"], "margin" if duel["kind"] == "deals" else "win_rate"
+    if measured is not None and duel["b"] is not None and measured[needed] is None:
+        raise ShapeError(f"{path}.measured.{needed} is None; allowed for {shown(duel['kind'])} of two agents: object")
+    if duel["scores"] and len(duel["scores"]) != 2:
+        raise ShapeError(f"{path}.scores are {len(duel['scores'])}; allowed: null, or two")
 
 
 def _read_records(path: Path, most: int) -> Source:
@@ -169,7 +189,8 @@ def _read_records(path: Path, most: int) -> Source:
                 records.append(_record(path, count, line.removesuffix(b"\n")))
     if count == 0:
         raise ReportError(f"{path} is empty; allowed: game records, a line each")
-    return Source(path.name, RECORDS, digest.hexdigest()[:12], {"records": records, "count": count})
+    found = {"records": records, "count": count}
+    return Source(path.name, RECORDS, digest.hexdigest()[:12], found, found)
 
 
 def _record(path: Path, number: int, line: bytes) -> dict[str, Any]:

@@ -54,6 +54,22 @@ def check_shape(value: Any, form: Any, path: str = "") -> None:
         _of_type(value, form, path)
 
 
+def fill(value: Any, form: Any) -> None:
+    """Put null where a value that has the form lacks a field that may be missing, so that readers need not ask."""
+    if isinstance(form, Maybe):
+        if value is not None:
+            fill(value, form.form)
+    elif isinstance(form, Each):
+        for part in value.values():
+            fill(part, form.form)
+    elif isinstance(form, Mapping):
+        for key, part in form.items():
+            fill(value.setdefault(key, None), part)
+    elif isinstance(form, list):
+        for part in value:
+            fill(part, form[0])
+
+
 def _of_type(value: Any, types: type | tuple[type, ...], path: str) -> None:
     """Raise unless `value` is of one of the types; a bool is no number, and numbers are finite, ints of 64 bits."""
     allowed = types if isinstance(types, tuple) else (types,)
