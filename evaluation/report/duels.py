@@ -256,7 +256,7 @@ def _ladder_group(title: str, rows: Sequence[Values]) -> list[Block]:
     return blocks
 
 
-def _sides(row: Values) -> dict[str, str]:
+def _measured_sides(row: Values) -> dict[str, str]:
     """Return the agents of a duel whose statistics are there, by side."""
     return {side: row[side.lower()] for side in "AB" if row[side.lower()] and row["measured"]["stats"].get(side)}
 
