@@ -99,6 +99,7 @@ def test_a_killed_command_goes_on(runs: Runs, name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("command", available(), ids=lambda command: command.name)
 def test_commands_killed_often_go_on(runs: Runs, command: Resumable) -> None:
     rng = np.random.default_rng([5, *command.name.encode()])

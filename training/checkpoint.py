@@ -123,7 +123,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     except (SafetensorError, KeyError, ValueError, RecursionError, OSError) as error:
         raise CheckpointError(f"checkpoint {str(path)!r}: damaged or foreign file ({error})") from None
     digest = header.pop(DIGEST, None) if isinstance(header, dict) else None
-    # Files of version 0.1.0 and before have none.
+    # Files written before there was one have none.
     if digest is not None and digest != content_digest(header, _arrays(tensors)):
         raise CheckpointError(f"checkpoint {str(path)!r}: damaged file: its contents and their checksum differ")
     return header, tensors

@@ -116,7 +116,7 @@ def read_policy(path: str | os.PathLike[str]) -> tuple[Tensors, Description]:
             tensors = {name: handle.get_tensor(name) for name in names}
     except SafetensorError as error:
         raise AgentError(f"policy {str(file)!r}: damaged or no safetensors file ({error})") from None
-    # Files of version 0.1.0 and before, and those of other writers, have none.
+    # Files written before there was one, or by others, have none.
     if DIGEST in header and header[DIGEST] != content_digest(header, tensors):
         raise AgentError(f"policy {str(file)!r}: damaged file: its contents and their checksum differ")
     for name, tensor in tensors.items():
