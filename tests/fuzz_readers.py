@@ -248,7 +248,7 @@ def readers(folder: Path) -> list[Reader]:
         Reader("results file", (as_json(results),), _file("results.json", _store), is_json=True),
         Reader("deal text", (b"2: AS KS 9H | 2C | 3C | 4C", b"0: pile 7H AS 2C"), _text(parse_deal)),
         Reader("hand text", (b"AS KS QS 9H TD 2C", b"BJ LJ, as"), _text(parse_hand)),
-        Reader("action text", (b"bid 3", b"take next", b"10h", b"blind nil"), _text(parse_action)),
+        Reader("action text", (b"bid 3", b"take next", b"Th", b"blind nil"), _text(parse_action)),
         Reader("hello of a process", (as_json(hello),), lambda data, _: read_hello(data), is_json=True),
         Reader(
             "reply of a process", (b'{"id": 7, "action": "bid 3"}',), lambda data, _: read_reply(data, 7), is_json=True
@@ -260,7 +260,10 @@ def readers(folder: Path) -> list[Reader]:
         if kind not in ("exploit", "training"):
             found.append(
                 Reader(
-                    f"leaderboard of {kind}", tuple(map(as_json, values)), _file("x.json", _leaderboard), is_json=True
+                    f"leaderboard of {kind}",
+                    tuple(map(as_json, values[:1])),
+                    _file("x.json", _leaderboard),
+                    is_json=True,
                 )
             )
     return found

@@ -114,7 +114,7 @@ class DatasetSpec:
         return {
             "agents": texts_of(job),
             "line_up": list(job.rows[0][: self.rules.players]),
-            **{name: play[name] for name in ("files", "libraries", "rules", "seed", "spades_env")},
+            **{name: play[name] for name in ("files", "rules", "seed", "spades_env")},
             "deals": self.deals,
             "encoder": self.encoder,
             "observation_version": OBSERVATION_VERSION,
