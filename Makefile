@@ -11,7 +11,7 @@ PYTHON ?= $(firstword $(foreach p,$(CANDIDATES),$(shell $(p) -c '$(OLD_ENOUGH)' 
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install peers test test-slow lint train bench clean
+.PHONY: help install peers test test-slow lint docs train bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1|/' \
@@ -23,7 +23,7 @@ install: $(STAMP)  ## set up .venv (Python 3.11 or newer) with everything the ta
 $(STAMP): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: make PYTHON=..." >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[train,evaluation,data,minari,render,bench,dev]'
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[train,evaluation,data,minari,render,bench,docs,dev]'
 	touch $(STAMP)
 
 peers: $(STAMP)  ## install OpenSpiel, to compare against (optional; no wheel for every machine)
@@ -39,6 +39,10 @@ test-slow: $(STAMP)  ## run all tests, the slow ones too
 lint: $(STAMP)  ## check style (ruff) and types (mypy)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+docs: $(STAMP)  ## build the documentation site in build/site; a broken link fails
+	$(BIN)/python -m sphinx -W --keep-going -q -d build/doctrees docs build/site $(ARGS)
+	@echo "open build/site/index.html"
 
 train: $(STAMP)  ## train by self-play with the default configuration
 	$(BIN)/spades train configs/train/selfplay.yaml $(ARGS)
