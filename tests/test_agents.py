@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from light_agents import SPECS
+from light_agents import SPECS, specs_for
 from random_rules import random_rules
 
 from agents.base import Agent, AgentError, decision_keys
@@ -101,7 +101,7 @@ def move(agent: Agent, states: StateArray) -> str:
 @pytest.mark.parametrize("case", [*PRESETS, *range(60)])
 def test_all_agents_are_always_legal(case: str | int) -> None:
     rules = PRESETS[case] if isinstance(case, str) else random_rules(np.random.default_rng(case))
-    agents = [load_agent(spec) for spec in SPECS.values()]
+    agents = [load_agent(spec) for spec in specs_for(rules).values()]
     players = Players(agents, 48)
     rng = np.random.default_rng(1)
     for seed in range(3):
@@ -144,12 +144,14 @@ def test_another_process_makes_the_same_moves() -> None:
     assert other.stdout.strip() == digest()
 
 
-@pytest.mark.parametrize("name", SPECS.values(), ids=SPECS)
+@pytest.mark.parametrize("name", SPECS)
 @pytest.mark.parametrize("case", [*PRESETS, *range(12)])
 def test_moves_do_not_depend_on_what_is_hidden(name: str, case: str | int) -> None:
     """A view with the truth put back into it makes no difference: nobody reads beyond her own cards."""
     rules = PRESETS[case] if isinstance(case, str) else random_rules(np.random.default_rng(case))
-    agent = load_agent(name)
+    if name not in specs_for(rules):
+        pytest.skip(f"{name} was not trained for these rules")
+    agent = load_agent(SPECS[name])
     compared = 0
     for states in situations(rules, 24):
         views, keys = views_of(states)
