@@ -53,7 +53,7 @@ def write_atomically(path: str | os.PathLike[str], data: str | bytes) -> None:
         os.replace(temporary, target)
     except BaseException as error:
         os.unlink(temporary)
-        if isinstance(error, OSError) and error.filename is None:
+        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
             error.filename = os.fspath(path)  # a disk that is full does not say for what
         raise
 

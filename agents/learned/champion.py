@@ -7,10 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.base import ActionArray, AgentError, FloatArray, KeyArray
+from agents.base import ActionArray, AgentError, KeyArray
 from agents.learned.policy import MATCH_RULES, LearnedAgent, load_policy
 from agents.rules.normal.agent import NormalAgent
-from spades_env.actions import NUM_ACTIONS
 from spades_env.engine.state import PHASE_BLIND, StateArray, rules_from_record
 
 FOLDER = Path(__file__).parent / "champion"
@@ -51,12 +50,6 @@ class ChampionAgent:
         if left.any():
             raise AgentError(self._unknown(views[left]))
         return actions
-
-    def chances(self, views: StateArray) -> FloatArray:
-        """Chance of every action, see `agents.base.KnownPolicy`: 1 for what she does."""
-        chances = np.zeros((len(views), NUM_ACTIONS))
-        chances[np.arange(len(views)), self.act(views, np.zeros(len(views), np.uint64))] = 1.0
-        return chances
 
     def policy_for(self, views: StateArray) -> LearnedAgent:
         """The policy for `views`, which are of one set of rules."""
