@@ -8,33 +8,20 @@ from typing import Any
 
 import numpy as np
 from fuzz_readers import Reader
+from small_training import small
 from spoiling import spoiled_value
 
 from agents.learned.policy import load_policy
 from agents.learned.weights import Description, input_size, policy_bytes, tensor_forms
 from spades_env.rules import PRESETS
 from training.checkpoint import load_checkpoint, save_checkpoint
-from training.config import TrainingConfig, config_from
+from training.config import TrainingConfig
 from training.selfplay import SelfPlayPPO
 
 
 def tiny_config(**changes: Any) -> TrainingConfig:
     """A training of three collections that takes seconds."""
-    base: dict[str, Any] = {
-        "deals": 24,
-        "threads": 1,
-        "checkpoint_every": 0.3,
-        "network": {"hidden": [8], "precision": "float32"},
-        "ppo": {"games": 8, "minibatch": 64},
-        "evaluation": {
-            "every": 0.5,
-            "deals": 4,
-            "final_deals": 4,
-            "opponents": ["random"],
-            "final_opponents": ["random"],
-        },
-    }
-    return config_from(base | changes, "test")
+    return small(**({"checkpoint_every": 0.3, "network": {"hidden": [8], "precision": "float32"}} | changes))
 
 
 def policy_file() -> bytes:

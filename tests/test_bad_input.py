@@ -339,7 +339,8 @@ def test_wrong_reset_masks(mask: Any) -> None:
 def test_numpy_seeds_are_seeds() -> None:
     """Not wrong at all: both environments of Gymnasium take what `Game` takes."""
     for env in (SpadesEnv(), SpadesVectorEnv(num_envs=2)):
-        env.reset(seed=np.int64(5))  # type: ignore[arg-type]
+        taken, plain = env.reset(seed=np.int64(5)), env.reset(seed=5)  # type: ignore[arg-type]
+        assert str(taken) == str(plain)
 
 
 # --- Agents -------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra `train`")
 pytest.importorskip("sb3_contrib", reason="needs the extra `train`")
 
+from small_training import small  # noqa: E402
 from stable_baselines3.common.callbacks import CallbackList  # noqa: E402
 from stable_baselines3.common.logger import Logger  # noqa: E402
 
@@ -23,7 +24,7 @@ from spades_env.engine.step import apply, new_games  # noqa: E402
 from spades_env.rules import PRESETS  # noqa: E402
 from spades_env.view import empty_views, views_to_act  # noqa: E402
 from training.clone import Cloner  # noqa: E402
-from training.config import LabelsConfig, TrainingConfig, TrainingConfigError, config_from  # noqa: E402
+from training.config import LabelsConfig, TrainingConfigError  # noqa: E402
 from training.distill import Distiller  # noqa: E402
 from training.labels import LabelError, make_shards, read_labels, shard_path  # noqa: E402
 from training.line_ups import LEARNER, PoolVecEnv  # noqa: E402
@@ -32,24 +33,6 @@ from training.selfplay import SelfPlayPPO  # noqa: E402
 
 CLASSIC = PRESETS["classic"]
 FEW = LabelsConfig(teacher="hard:worlds=4,exact=0", player="easy", games=6, shards=3, play_share=0.3)
-
-
-def small(**changes: Any) -> TrainingConfig:
-    """A configuration that trains in seconds."""
-    base: dict[str, Any] = {
-        "deals": 24,
-        "threads": 1,
-        "network": {"hidden": [16], "precision": "float32"},
-        "ppo": {"games": 8, "minibatch": 64},
-        "evaluation": {
-            "every": 1.0,
-            "deals": 2,
-            "final_deals": 2,
-            "opponents": ["random"],
-            "final_opponents": ["random"],
-        },
-    }
-    return config_from(base | changes, "test")
 
 
 def collected(model: SelfPlayPPO) -> SelfPlayPPO:

@@ -15,6 +15,7 @@ pytest.importorskip("sb3_contrib", reason="needs the extra `train`")
 
 from gymnasium import spaces  # noqa: E402
 from safetensors.torch import save_file  # noqa: E402
+from small_training import small  # noqa: E402
 from stable_baselines3.common.callbacks import CallbackList  # noqa: E402
 from stable_baselines3.common.logger import Logger  # noqa: E402
 
@@ -28,31 +29,13 @@ from spades_env.observation.blocks import FLAT, GAME_SIZE  # noqa: E402
 from spades_env.rules import PRESETS  # noqa: E402
 from training.buffer import Choices, DealBuffer  # noqa: E402
 from training.checkpoint import CheckpointError  # noqa: E402
-from training.config import ExploreConfig, TrainingConfig, config_from, load_config  # noqa: E402
+from training.config import ExploreConfig, load_config  # noqa: E402
 from training.diagnostics import deal_summary  # noqa: E402
 from training.losses import BID_PRIOR, exploration_weights, prior_cross_entropy  # noqa: E402
 from training.report import final_table  # noqa: E402
 from training.run import Interrupted, RunError, collapse_warnings, train  # noqa: E402
 from training.seats import SeatVecEnv, most_choices  # noqa: E402
 from training.selfplay import SelfPlayPPO  # noqa: E402
-
-
-def small(**changes: Any) -> TrainingConfig:
-    """A configuration that trains in seconds."""
-    base: dict[str, Any] = {
-        "deals": 24,
-        "threads": 1,
-        "network": {"hidden": [16], "precision": "float32"},
-        "ppo": {"games": 8, "minibatch": 64},
-        "evaluation": {
-            "every": 0.5,
-            "deals": 4,
-            "final_deals": 4,
-            "opponents": ["random"],
-            "final_opponents": ["random"],
-        },
-    }
-    return config_from(base | changes, "test")
 
 
 def collect(model: SelfPlayPPO) -> DealBuffer:

@@ -5,6 +5,7 @@ Their columns stay empty. Who sits where is a function of the deal's number, so 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
@@ -33,9 +34,9 @@ class LineUpVecEnv(SeatVecEnv):
         self._views = empty_views(games)
         self._keys = np.zeros(games, np.uint64)
 
+    @abstractmethod
     def owners(self, numbers: npt.NDArray[np.int64]) -> Owners:
         """Who sits where in the deals of these numbers, (n, players): LEARNER, or the index of an agent."""
-        raise NotImplementedError
 
     def deal(self, first_game: int) -> None:
         """Deal games number `first_game` and on; the number also says who sits where."""

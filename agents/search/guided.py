@@ -16,16 +16,14 @@ import numpy.typing as npt
 from agents.base import ActionArray, KeyArray
 from agents.learned.forward import OUTPUTS, Floats, Net, observe, run_net
 from agents.search.effort import Desk, Effort
-from agents.search.playout import doubted_worth, play_on
-from agents.search.searcher import FIRST_ROUND, best_of, drop_losers, start
-from agents.search.solver.api import solve_moves
-from agents.search.worlds import kept_worlds, lay_out
+from agents.search.searcher import FIRST_ROUND, best_of, drop_losers, start, value_worlds
+from agents.search.worlds import kept_worlds
 from agents.stakes import Stakes
 from spades_env.actions import NUM_ACTIONS
 from spades_env.cards import NUM_CARDS
 from spades_env.engine.kernel import inline_kernel, kernel
-from spades_env.engine.state import PHASE_BLIND, PHASE_PLAY, StateArray
-from spades_env.engine.step import apply_action, legal_parts
+from spades_env.engine.state import PHASE_BLIND, StateArray
+from spades_env.engine.step import legal_parts
 from spades_env.observation.blocks import FLAT_SIZE
 from spades_env.view import empty_views, write_view
 
@@ -106,38 +104,13 @@ def write_bonus(view: np.void, desk: Desk, count: int, prior: float, guide: Guid
 
 
 @kernel
-def value_worlds(
-    known: np.void,
-    first: int,
-    last: int,
-    count: int,
-    effort: Effort,
-    stakes: Stakes,
-    points: Stakes,
-    desk: Desk,
-    guide: Guide,
-) -> None:
-    """Fill rows `first` to `last` - 1 of `desk.values`, as searcher.value_worlds does, bonuses included."""
-    states, actions = desk.states, desk.actions
-    seat = int(known["turn"])
-    sign = 1.0 if seat & 1 == 0 else -1.0
-    left = int(known["rules"]["hand_size"]) - int(known["trick"])
-    exactly = int(known["phase"]) == PHASE_PLAY and left <= effort.exact
-    doubt = effort.doubt if int(known["phase"]) != PHASE_PLAY else 0.0
-    states[0] = known
-    for k in range(first, last):
-        lay_out(known, k, desk)
-        if exactly and solve_moves(states[0], desk.workspace[0], stakes, effort.nodes, desk.solved) != 0:
-            for n in range(count):
-                if actions[n] >= 0:
-                    desk.values[k, n] = sign * desk.solved[actions[n]] + guide.bonus[n]
-            continue
-        for n in range(count):
-            if actions[n] >= 0:
-                states[1] = states[0]
-                apply_action(states[1], actions[n])
-                play_on(states[1], points)
-                desk.values[k, n] = sign * doubted_worth(known, states[1], seat, doubt, stakes) + guide.bonus[n]
+def add_bonus(first: int, last: int, count: int, desk: Desk, guide: Guide) -> None:
+    """Add each candidate's bonus to rows `first` to `last` - 1 of `desk.values`, and the rows to `desk.totals`."""
+    for n in range(count):
+        for k in range(first, last):
+            if desk.actions[n] >= 0:
+                desk.values[k, n] += guide.bonus[n]
+            desk.totals[n] += desk.values[k, n]
 
 
 @kernel
@@ -165,14 +138,11 @@ def guided_action(
     done, left = 0, count
     while done < effort.worlds and left > 1:
         upto = min(effort.worlds, FIRST_ROUND if done == 0 else 2 * done)
-        value_worlds(known, done, upto, count, effort, stakes, points, desk, guide)
-        for n in range(count):
-            for k in range(done, upto):
-                desk.totals[n] += desk.values[k, n]
+        value_worlds(known, done, upto, count, effort, stakes, points, desk)
+        add_bonus(done, upto, count, desk, guide)
         done = upto
-        left = drop_losers(
-            desk.values, desk.actions, done, count, best_of(desk.actions, desk.totals, count), effort.margin
-        )
+        best = best_of(desk.actions, desk.totals, count)
+        left = drop_losers(desk.values, desk.actions, done, count, best, effort.margin)
     return int(desk.actions[best_of(desk.actions, desk.totals, count)])
 
 
