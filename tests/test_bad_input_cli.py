@@ -132,6 +132,7 @@ LINES: list[tuple[list[str], str]] = [
     (["benchmark", "easy", "--only", "("], "regular expression"),
     (["benchmark", "easy", "--only", "zzz"], "zzz"),
     (["ladder", "--only", "["], "is no regular expression"),
+    (["ladder", "--only", "a[[b]"], "is no regular expression: Possible nested set"),
     (["ladder", "--only", "zzz"], "is in none of the"),
     (["ladder", "--scale", "inf"], "range"),
     (["ladder", "--workers", "0"], "workers is 0"),
