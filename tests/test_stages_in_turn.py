@@ -10,14 +10,14 @@ import pytest
 pytest.importorskip("torch", reason="needs the extra `train`")
 pytest.importorskip("sb3_contrib", reason="needs the extra `train`")
 
-import yaml  # noqa: E402
-from small_training import small  # noqa: E402
+import yaml
+from small_training import small
 
-from agents.learned.weights import read_policy  # noqa: E402
-from spades_cli.main import main  # noqa: E402
-from spades_cli.output import INTERRUPTED  # noqa: E402
-from training.run import Keeper  # noqa: E402
-from training.stages import is_finished  # noqa: E402
+from agents.learned.weights import read_policy
+from spades_cli.main import main
+from spades_cli.output import INTERRUPTED
+from training.run import Keeper
+from training.stages import is_finished
 
 
 @pytest.fixture

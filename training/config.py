@@ -108,6 +108,12 @@ class CloneConfig(Section):
     random: float = Field(0.1, ge=0, le=1, description="chance that a card is played at random instead of hers")
 
 
+class NilsConfig(Section):
+    """Nothing but a head that says how likely a nil is made; all other weights stay as they are."""
+
+    force: float = Field(0.1, ge=0, le=1, description="chance that nil is bid in place of what the policy would bid")
+
+
 class LabelsConfig(Section):
     """Decisions valued by a searching agent, to learn from (expert iteration; Anthony et al. 2017)."""
 
@@ -162,6 +168,7 @@ class TrainingConfig(Section):
     )
     pool: PoolConfig | None = Field(None, description="agents at some of the tables; none: the policy alone")
     clone: CloneConfig | None = Field(None, description="learn a teacher's choices; none: by self-play")
+    nils: NilsConfig | None = Field(None, description="learn only how likely nils are made, from `start` on; none: no")
     distill: DistillConfig | None = Field(
         None, description="learn from labels of a search; `deals` counts decisions then"
     )
@@ -178,14 +185,16 @@ class TrainingConfig(Section):
 
     @model_validator(mode="after")
     def _one_way_to_learn(self) -> TrainingConfig:
-        ways = [name for name in ("clone", "distill", "pool", "opponent") if getattr(self, name) is not None]
+        ways = [name for name in ("clone", "distill", "nils", "pool", "opponent") if getattr(self, name) is not None]
         if len(ways) > 1:
-            raise ValueError(f"{' and '.join(ways)} are given; allowed: one of clone, distill, pool, opponent")
+            raise ValueError(f"{' and '.join(ways)} are given; allowed: one of clone, distill, nils, pool, opponent")
         copies, games = self.ppo.copies, self.ppo.games
         if games % copies:
             raise ValueError(f"ppo.copies is {copies}; allowed: a divisor of ppo.games, {games}")
-        if copies > 1 and (self.clone is not None or self.distill is not None):
-            raise ValueError(f"ppo.copies is {copies}; allowed with {ways[0]}: 1, its choices have no advantages")
+        if self.nils is not None and self.start is None:
+            raise ValueError("start is none; allowed with nils: the policy whose nils are meant")
+        if copies > 1 and ways and ways[0] in ("clone", "distill", "nils"):
+            raise ValueError(f"ppo.copies is {copies}; allowed with {ways[0]}: 1, nothing there needs a baseline")
         return self
 
     def start_path(self, runs: Path) -> Path:

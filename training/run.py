@@ -29,6 +29,7 @@ from training.clone import Cloner
 from training.config import TrainingConfig
 from training.distill import Distiller
 from training.labels import make_shards
+from training.nils import NilLearner
 from training.report import CONFIG_FILE, History, write_report
 from training.selfplay import SelfPlayPPO
 
@@ -104,6 +105,8 @@ def train(
 def _learner(config: TrainingConfig) -> SelfPlayPPO:
     if config.clone is not None:
         return Cloner(config)
+    if config.nils is not None:
+        return NilLearner(config)
     return SelfPlayPPO(config) if config.distill is None else Distiller(config)
 
 

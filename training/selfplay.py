@@ -84,7 +84,11 @@ class SelfPlayPPO(MaskablePPO):
             gae_lambda=ppo.gae_lambda,
             clip_range=ppo.clip,
             rollout_buffer_class=DealBuffer,
-            policy_kwargs={"hidden": config.network.hidden, "precision": precision},
+            policy_kwargs={
+                "hidden": config.network.hidden,
+                "precision": precision,
+                "nil_head": config.nils is not None,
+            },
             seed=config.seed,
             device=config.device,
             **kwargs,
