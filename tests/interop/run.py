@@ -90,11 +90,15 @@ def versions(name: str, packages: Sequence[str]) -> dict[str, str]:
     return dict(json.loads(found.stdout))
 
 
-def run_tests(name: str, extra: Sequence[str]) -> tuple[float, dict[str, int]]:
+def run_tests(name: str, library: dict[str, Any], extra: Sequence[str]) -> tuple[float, dict[str, int]]:
     """Run the tests of a library in its environment; seconds and how many passed, failed and were skipped."""
     report = HOME / f"{name}.xml"
     report.unlink(missing_ok=True)
-    env = os.environ | {"NUMBA_CACHE_DIR": str(HOME / "numba"), "PYTHONPATH": "", "PYTHONNOUSERSITE": "1"}
+    env = (
+        os.environ
+        | library.get("env", {})
+        | {"NUMBA_CACHE_DIR": str(HOME / "numba"), "PYTHONPATH": "", "PYTHONNOUSERSITE": "1"}
+    )
     command = [str(HOME / name / "bin" / "python"), "-m", "pytest", "-q", "-c", str(HERE / "pytest.ini")]
     command += [f"--junitxml={report}", str(HERE / f"test_{name}.py"), *extra]
     began = time.monotonic()
@@ -117,7 +121,7 @@ def check(name: str, library: dict[str, Any], extra: Sequence[str]) -> Result:
     if not reason:
         beside = versions(name, (library["package"], *BESIDE))
         result |= beside | {"version": beside[library["package"]]}
-        took, counts = run_tests(name, extra)
+        took, counts = run_tests(name, library, extra)
         result |= counts | {"tests": took}
     (HOME / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     return result

@@ -21,7 +21,9 @@ WITH_DICTIONARIES: dict[str, Wrap] = {
     "nan_noop_v0": lambda env: supersuit.nan_noop_v0(env, 0),
     "nan_random_v0": supersuit.nan_random_v0,
     "nan_zeros_v0": supersuit.nan_zeros_v0,
-    "observation_lambda_v0": lambda env: supersuit.observation_lambda_v0(env, lambda seen, _: seen, lambda space: space),
+    "observation_lambda_v0": lambda env: supersuit.observation_lambda_v0(
+        env, lambda seen, _: seen, lambda space: space
+    ),
     "pad_action_space_v0": supersuit.pad_action_space_v0,
     "reward_lambda_v0": lambda env: supersuit.reward_lambda_v0(env, lambda reward: 2 * reward),
 }
