@@ -49,13 +49,15 @@ def requirements(library: dict[str, Any]) -> list[str]:
 
 
 def install(name: str, library: dict[str, Any]) -> tuple[float, str]:
-    """Make the environment of a library; seconds it took (0.0: it was there), and why it failed, or ""."""
+    """Make the environment of a library, unless it is there; seconds that took, and why it failed, or ""."""
     folder, wanted = HOME / name, requirements(library)
     constraints = ROOT / "constraints.txt"
-    text = json.dumps([wanted, library, constraints.read_text(encoding="utf-8"), sys.version])
-    digest, stamp = hashlib.sha256(text.encode()).hexdigest(), folder / "installed"
-    if stamp.exists() and stamp.read_text(encoding="utf-8") == digest:
-        return 0.0, ""
+    text = json.dumps([wanted, constraints.read_text(encoding="utf-8"), sys.version])
+    digest, stamp = hashlib.sha256(text.encode()).hexdigest(), folder / "installed.json"
+    if stamp.exists():
+        installed = json.loads(stamp.read_text(encoding="utf-8"))
+        if installed["digest"] == digest:
+            return float(installed["seconds"]), ""
     shutil.rmtree(folder, ignore_errors=True)
     began = time.monotonic()
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
@@ -66,8 +68,9 @@ def install(name: str, library: dict[str, Any]) -> tuple[float, str]:
         if done.returncode:
             (HOME / f"{name}.pip.log").write_text(done.stdout + done.stderr, encoding="utf-8")
             return time.monotonic() - began, _reason(done.stderr)
-    stamp.write_text(digest, encoding="utf-8")
-    return time.monotonic() - began, ""
+    seconds = time.monotonic() - began
+    stamp.write_text(json.dumps({"digest": digest, "seconds": seconds}), encoding="utf-8")
+    return seconds, ""
 
 
 def _reason(errors: str) -> str:
@@ -133,7 +136,7 @@ def cells(result: Result) -> list[str]:
         unknown = [""] * (len(HEADINGS) - 4)
         return [result["library"], "not installable", *unknown, f"{result['install']:.0f} s", result["tested"]]
     shown = {key: str(result.get(key, "")) for key in HEADINGS}
-    shown["install"] = f"{result['install']:.0f} s" if result["install"] else "kept"
+    shown["install"] = f"{result['install']:.0f} s"
     shown["tests"] = f"{result['tests']:.0f} s"
     return [shown[key] for key in HEADINGS]
 
