@@ -118,7 +118,7 @@ def run_tests(name: str, library: dict[str, Any], extra: Sequence[str]) -> tuple
 
 def check(name: str, library: dict[str, Any], extra: Sequence[str]) -> Result:
     """Install and test one library, and keep the result in .interop/NAME.json."""
-    print(f"== {name}: installing into {(HOME / name).relative_to(ROOT)}", file=sys.stderr)
+    print(f"== {name}, in {(HOME / name).relative_to(ROOT)}", file=sys.stderr)
     seconds, reason = install(name, library)
     result: Result = {"library": name, "tested": time.strftime("%Y-%m-%d"), "reason": reason, "install": seconds}
     if not reason:
