@@ -11,7 +11,7 @@ PYTHON ?= $(firstword $(foreach p,$(CANDIDATES),$(shell $(p) -c '$(OLD_ENOUGH)' 
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install peers test test-slow lint docs train bench clean
+.PHONY: help install peers test test-slow interop lint docs train bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1|/' \
@@ -35,6 +35,10 @@ test: $(STAMP)  ## run the fast tests
 
 test-slow: $(STAMP)  ## run all tests, the slow ones too
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile --run-slow $(ARGS)
+
+interop:  ## test with other libraries, each in its own environment (ARGS=torchrl: one)
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: make PYTHON=..." >&2; exit 1; }
+	$(PYTHON) tests/interop/run.py $(ARGS)
 
 lint: $(STAMP)  ## check style (ruff) and types (mypy)
 	$(BIN)/ruff check .
