@@ -1,0 +1,65 @@
+// Hint and explain, in watch and practice only: what an agent would do, what it thinks each choice is worth,
+// and where it believes the unseen cards are.
+
+import { cardText, FIRST_BID, sorted, suitOf } from "./cards.js";
+import { h } from "./dom.js";
+import { num, percent, t } from "./i18n.js";
+import { store } from "./store.js";
+import { actionName, seatName } from "./words.js";
+
+/** The panel of the last hint, or how to get one. */
+export function hintPanel() {
+  const { hint, state } = store;
+  if (!hint) return h("p", { class: "quiet-text" }, t("Ask for a hint at your turn: what an agent would do, and what it thinks of every choice."));
+  return h(
+    "div",
+    { class: "hint" },
+    h("p", { class: "advice" }, t("{agent} would choose:", { agent: hint.agent ?? store.room.settings.hint }), " ", h("strong", {}, actionLabel(hint.action))),
+    hint.values?.length ? valueTable(hint) : h("p", { class: "quiet-text" }, t("This agent gives no estimates.")),
+    hint.beliefs && Object.keys(hint.beliefs).length ? beliefTable(hint.beliefs, state) : null,
+  );
+}
+
+function actionLabel(action) {
+  return action < FIRST_BID ? cardText(action) : actionName(action);
+}
+
+function valueTable({ values, unit, action: best }) {
+  const ordered = [...values].sort((a, b) => b.value - a.value);
+  const high = ordered[0].value;
+  const low = ordered.at(-1).value;
+  const rows = ordered.map(({ action, value }) => {
+    const share = high === low ? 1 : (value - low) / (high - low);
+    const bar = h("meter", { min: 0, max: 1, value: share, "aria-hidden": "true" });
+    const amount = unit === "chance" ? percent(value) : num(value, { maximumFractionDigits: 1, minimumFractionDigits: 1 });
+    return h("tr", { class: action === best ? "best" : "" }, h("th", { scope: "row" }, actionLabel(action)), h("td", {}, bar), h("td", { class: "number" }, amount));
+  });
+  const caption = unit === "chance" ? t("Chance to win the match") : t("Points expected for the team");
+  return h("table", { class: "values" }, h("caption", {}, caption), h("tbody", {}, rows));
+}
+
+function beliefTable(beliefs, state) {
+  const seats = state.seats.map((_, seat) => seat).filter((seat) => seat !== (store.hint.seat ?? state.turn));
+  const cards = sorted(Object.keys(beliefs).map(Number));
+  const head = h("tr", {}, h("th", { scope: "col" }, t("Card")), seats.map((seat) => h("th", { scope: "col", dir: "auto" }, seatName(state, seat))));
+  const rows = cards.map((card, k) => {
+    const cells = seats.map((seat) => h("td", { class: `belief shade-${shade(beliefs[card][seat])}` }, percent(beliefs[card][seat])));
+    const starts = k > 0 && suitOf(card) !== suitOf(cards[k - 1]);
+    return h("tr", { class: starts ? "suit-start" : "" }, h("th", { scope: "row" }, cardText(card)), cells);
+  });
+  return h("details", { class: "beliefs" }, h("summary", {}, t("Where the unseen cards may be")), h("table", {}, h("thead", {}, head), h("tbody", {}, rows)));
+}
+
+/** A step 0-5 of shading for a chance 0..1. */
+function shade(chance) {
+  return Math.round(5 * chance);
+}
+
+/** The hands of all seats, where the mode shows them (watching four bots). */
+export function handsInSight(state) {
+  if (!state.hands) return null;
+  const rows = state.hands.map((cards, seat) =>
+    h("p", { class: "open-hand" }, h("span", { class: "open-name", dir: "auto" }, seatName(state, seat)), h("span", { dir: "ltr" }, sorted(cards ?? []).map((card) => cardText(card)))),
+  );
+  return h("section", { class: "open-hands", "aria-label": t("All hands") }, rows);
+}
