@@ -16,7 +16,7 @@ export function hintPanel() {
     { class: "hint" },
     h("p", { class: "advice" }, t("{agent} would choose:", { agent: hint.agent ?? store.room.settings.hint }), " ", h("strong", {}, actionLabel(hint.action))),
     hint.values?.length ? valueTable(hint) : h("p", { class: "quiet-text" }, t("This agent gives no estimates.")),
-    hint.beliefs && Object.keys(hint.beliefs).length ? beliefTable(hint.beliefs, state) : null,
+    hint.beliefs?.length ? beliefTable(new Map(hint.beliefs), state) : null,
   );
 }
 
@@ -31,19 +31,22 @@ function valueTable({ values, unit, action: best }) {
   const rows = ordered.map(({ action, value }) => {
     const share = high === low ? 1 : (value - low) / (high - low);
     const bar = h("meter", { min: 0, max: 1, value: share, "aria-hidden": "true" });
-    const amount = unit === "chance" ? percent(value) : num(value, { maximumFractionDigits: 1, minimumFractionDigits: 1 });
+    const amount = unit !== "points" ? percent(value) : num(value, { maximumFractionDigits: 1, minimumFractionDigits: 1 });
     return h("tr", { class: action === best ? "best" : "" }, h("th", { scope: "row" }, actionLabel(action)), h("td", {}, bar), h("td", { class: "number" }, amount));
   });
-  const caption = unit === "chance" ? t("Chance to win the match") : t("Points expected for the team");
-  return h("table", { class: "values" }, h("caption", {}, caption), h("tbody", {}, rows));
+  return h("table", { class: "values" }, h("caption", {}, unitName(unit)), h("tbody", {}, rows));
+}
+
+function unitName(unit) {
+  return { points: t("Points expected for the team"), win: t("Chance to win the match"), chance: t("How often it chooses this") }[unit];
 }
 
 function beliefTable(beliefs, state) {
   const seats = state.seats.map((_, seat) => seat).filter((seat) => seat !== (store.hint.seat ?? state.turn));
-  const cards = sorted(Object.keys(beliefs).map(Number));
+  const cards = sorted(beliefs.keys());
   const head = h("tr", {}, h("th", { scope: "col" }, t("Card")), seats.map((seat) => h("th", { scope: "col", dir: "auto" }, seatName(state, seat))));
   const rows = cards.map((card, k) => {
-    const cells = seats.map((seat) => h("td", { class: `belief shade-${shade(beliefs[card][seat])}` }, percent(beliefs[card][seat])));
+    const cells = seats.map((seat) => h("td", { class: `belief shade-${shade(beliefs.get(card)[seat])}` }, percent(beliefs.get(card)[seat])));
     const starts = k > 0 && suitOf(card) !== suitOf(cards[k - 1]);
     return h("tr", { class: starts ? "suit-start" : "" }, h("th", { scope: "row" }, cardText(card)), cells);
   });

@@ -1,0 +1,184 @@
+"""Agents off the event loop: the quick ones where they are, all others in processes of their own with a time limit.
+
+Kernels hold the interpreter's lock, so a search in a thread would stop the server (docs/table_protocol.md has the
+measurement); a process can also be ended when it does not answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import multiprocessing
+from collections.abc import Mapping
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+from pebble import ProcessPool
+
+from agents.base import Agent, AgentError, Believer, KnownPolicy, Valuer, decision_keys
+from agents.objective import rows_near_end
+from agents.registry import load_agent
+from agents.stakes import WIN
+from spades_env.engine.batch import legal_action_list
+from spades_env.engine.state import StateArray
+from spades_env.game import Game, View
+from spades_env.view import VIEW
+from table.errors import Refusal
+
+LADDER: Final = ("easy", "normal", "hard", "expert", "champion")
+"""Agents that everybody may choose; the command's --agent adds others."""
+QUICK: Final = ("easy", "normal")
+"""Agents that decide in microseconds: asked on the event loop itself."""
+FALLBACK: Final = "easy"
+"""Who decides when an agent does not."""
+
+log = logging.getLogger("spades.table")
+
+
+@cache
+def agent_of(spec: str) -> Agent:
+    """An agent, loaded once a process."""
+    return load_agent(spec)
+
+
+def decide(spec: str, view: bytes, key: int) -> int:
+    """The action that an agent chooses; runs in a worker. An illegal one is an AgentError."""
+    views, keys = np.frombuffer(view, VIEW).copy(), np.array([key], np.uint64)
+    action = int(agent_of(spec).act(views, keys)[0])
+    if action not in legal_action_list(np.ascontiguousarray(views["known"]), 0):
+        raise AgentError(f"agent {spec!r} chose action {action}, which is not legal")
+    return action
+
+
+def explain(spec: str, view: bytes, key: int) -> dict[str, Any]:
+    """What an agent would do and what she says of it, as plain values; runs in a worker."""
+    agent = agent_of(spec)
+    told: dict[str, Any] = {"agent": agent.name, "action": decide(spec, view, key), "values": [], "unit": None}
+    views, keys = np.frombuffer(view, VIEW).copy(), np.array([key], np.uint64)
+    legal = legal_action_list(np.ascontiguousarray(views["known"]), 0)
+    return told | _values(agent, views, keys, legal) | _beliefs(agent, views, keys)
+
+
+def _values(agent: Agent, views: StateArray, keys: Any, legal: list[int]) -> dict[str, Any]:
+    """Estimates for the legal actions: points or match chances of a searcher, else the chances of a policy."""
+    try:
+        if isinstance(agent, Valuer):
+            row = np.asarray(agent.values(views.copy(), keys))[0]
+            near = rows_near_end(views, np.zeros(1, np.int64)) > 0 and getattr(agent, "objective", "") != "points"
+            unit, scale = ("win", 1 / WIN) if near or getattr(agent, "objective", "") == "match" else ("points", 1.0)
+            return _listed(row * scale, legal, unit)
+        if isinstance(agent, KnownPolicy):
+            return _listed(np.asarray(agent.chances(views.copy()))[0], legal, "chance")
+    except (AgentError, ValueError):
+        pass  # she says none here: not under these rules, or not in a draft
+    return {}
+
+
+def _listed(row: Any, legal: list[int], unit: str) -> dict[str, Any]:
+    values = [{"action": action, "value": round(float(row[action]), 4)} for action in legal if np.isfinite(row[action])]
+    return {"values": values, "unit": unit} if values else {}
+
+
+def _beliefs(agent: Agent, views: StateArray, keys: Any) -> dict[str, Any]:
+    """[card, chances by seat] of every card she has not seen."""
+    if not isinstance(agent, Believer):
+        return {}
+    players = int(views["known"]["rules"]["players"][0])
+    try:
+        table = np.asarray(agent.beliefs(views.copy(), keys))[0]
+    except (AgentError, ValueError):
+        return {}
+    seen = [card for card in range(table.shape[0]) if table[card].any()]
+    return {"beliefs": [[card, [round(float(p), 3) for p in table[card, :players]]] for card in seen]}
+
+
+def first_legal(view: View) -> int:
+    """The last resort."""
+    return view.legal_actions()[0]
+
+
+def _warm(specs: tuple[str, ...]) -> int:
+    """Load agents and let each decide once, so that the first person does not wait for a compiler."""
+    game = Game("classic", seed=1)
+    keys = np.zeros(1, np.uint64)
+    decision_keys(game.states, keys)
+    for spec in specs:
+        decide(spec, game.view(game.turn or 0).views.tobytes(), int(keys[0]))
+    return len(specs)
+
+
+class Thinkers:
+    """Who is asked for decisions. `specs` are the agents that may be asked for."""
+
+    def __init__(self, specs: Mapping[str, str], *, workers: int = 1, time_limit: float = 5.0) -> None:
+        self.specs, self.time_limit = specs, time_limit
+        context = multiprocessing.get_context("spawn")
+        self._pool = ProcessPool(max_workers=workers, context=context)
+        self._tasks: set[asyncio.Future[Any]] = set()
+
+    def start(self) -> None:
+        """Get ready: quick agents at once, the workers in the background."""
+        _warm(QUICK)
+        slow = tuple(name for name in LADDER if name not in QUICK)
+        self._pool.schedule(_warm, args=(slow,))
+
+    def close(self) -> None:
+        """End the workers, whatever they do."""
+        self._pool.stop()
+        self._pool.join()
+
+    def is_quick(self, name: str) -> bool:
+        """Whether the agent answers on the spot."""
+        return name in QUICK
+
+    def decide_now(self, name: str, game: Game) -> int:
+        """The action of a quick agent."""
+        view, key = _question(game)
+        try:
+            return decide(name, view, key)
+        except AgentError as error:
+            log.warning("agent %s: %s; the first legal action is taken", name, type(error).__name__)
+            return first_legal(game.view(game.turn or 0))
+
+    async def decide(self, name: str, game: Game) -> int:
+        """The action of any agent; of FALLBACK, with a line in the log, if she fails or takes too long."""
+        if self.is_quick(name):
+            return self.decide_now(name, game)
+        view, key = _question(game)
+        try:
+            return int(await self._ask(decide, name, view, key, self.time_limit))
+        except (TimeoutError, FutureTimeoutError):
+            log.warning("agent %s: no answer in %g s; %s decides", name, self.time_limit, FALLBACK)
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:  # other people's code may raise anything
+            log.warning("agent %s: %s; %s decides", name, type(error).__name__, FALLBACK)
+        return self.decide_now(FALLBACK, game)
+
+    async def explain(self, name: str, view: View, game: Game) -> dict[str, Any]:
+        """What an agent says of the decision in `view`."""
+        _, key = _question(game)
+        try:
+            return dict(await self._ask(explain, name, view.views.tobytes(), key, 2 * self.time_limit))
+        except asyncio.CancelledError:
+            raise
+        except (TimeoutError, FutureTimeoutError):
+            raise Refusal("no_answer", f"{name} did not answer in {2 * self.time_limit:g} s") from None
+        except Exception as error:
+            raise Refusal("no_answer", f"{name}: {type(error).__name__}") from None
+
+    async def _ask(self, function: Any, name: str, view: bytes, key: int, limit: float) -> Any:
+        future = self._pool.schedule(function, args=(self.specs.get(name, name), view, key), timeout=limit)
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(future), limit + 1.0)
+        finally:
+            future.cancel()
+
+
+def _question(game: Game) -> tuple[bytes, int]:
+    """The view of the seat to act as bytes, and the key of the decision."""
+    keys = np.zeros(1, np.uint64)
+    decision_keys(game.states, keys)
+    return game.view(game.turn or 0).views.tobytes(), int(keys[0])
