@@ -17,9 +17,20 @@ export function bidPanel(state) {
     { class: "panel bidding", "aria-label": t("Your bid") },
     h("h2", {}, t("How many tricks will you take?")),
     partnerLine(state),
-    h("div", { class: "bids", dir: "ltr" }, numbers),
+    h("div", { class: "bids", dir: "ltr", on: { keydown: moveFocus } }, numbers),
     store.room.rules.nil_allowed ? bidButton(state, FIRST_BID, t("Nil: no trick at all"), "wide") : null,
   );
+}
+
+/** Arrow keys go from number to number. */
+function moveFocus(event) {
+  const all = [...event.currentTarget.children];
+  const columns = getComputedStyle(event.currentTarget).gridTemplateColumns.split(" ").length;
+  const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns };
+  const there = all[all.indexOf(document.activeElement) + steps[event.key]];
+  if (!there) return;
+  event.preventDefault();
+  there.focus();
 }
 
 function bidButton(state, action, label, extra = "") {

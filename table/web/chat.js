@@ -7,8 +7,6 @@ import { t } from "./i18n.js";
 import { store, update } from "./store.js";
 import { seatElement } from "./table.js";
 
-const EMOJI = ["👍", "👏", "🙂", "😂", "😮", "😢", "🙏", "🎉", "🤔", "♠️"];
-const LONGEST = 200;
 const BUBBLE_FOR = 4000;
 let draft = "";
 
@@ -19,14 +17,14 @@ export function chatPanel() {
     "div",
     { class: "chat" },
     h("ol", { class: "lines", "aria-label": t("Messages") }, lines.length ? lines : h("li", { class: "quiet-text" }, t("Nobody has said anything yet."))),
-    h("div", { class: "emoji", role: "group", "aria-label": t("Emoji") }, EMOJI.map((emoji, k) => button(emoji, () => send({ t: "say", emoji }), { kind: "quiet", key: `emoji-${k}`, "aria-label": t("Send {emoji}", { emoji }) }))),
+    h("div", { class: "emoji", role: "group", "aria-label": t("Emoji") }, store.welcome.emoji.map((emoji, k) => button(emoji, () => send({ t: "say", emoji }), { kind: "quiet", key: `emoji-${k}`, "aria-label": t("Send {emoji}", { emoji }) }))),
     form(),
     muted(),
   );
 }
 
 function form() {
-  const box = h("input", { type: "text", maxlength: LONGEST, value: draft, key: "chat-text", dir: "auto", autocomplete: "off", "aria-label": t("Message"), placeholder: t("Say something"), on: { input: (event) => (draft = event.target.value) } });
+  const box = h("input", { type: "text", maxlength: store.welcome.limits.text, value: draft, key: "chat-text", dir: "auto", autocomplete: "off", "aria-label": t("Message"), placeholder: t("Say something"), on: { input: (event) => (draft = event.target.value) } });
   const submit = (event) => {
     event.preventDefault();
     const text = draft.trim();
@@ -41,7 +39,7 @@ function form() {
 function line(frame) {
   const own = frame.seat !== null && frame.seat === store.state?.you;
   const mute = own ? null : button(t("Mute"), () => setMuted(frame), { kind: "quiet", class: "mute", "aria-label": t("Mute {name}", { name: frame.name }) });
-  return h("li", {}, h("span", { class: "who", dir: "auto" }, own ? t("You") : frame.name), h("span", { class: "text", dir: "auto" }, frame.text ?? frame.emoji), mute);
+  return h("li", {}, h("span", { class: "who", dir: "auto" }, own ? t("You") : frame.name), h("span", { class: "text", dir: "auto" }, frame.text), mute);
 }
 
 function muted() {
@@ -55,11 +53,11 @@ function setMuted(frame) {
 
 /** Show a message at the seat that said it, and say it. */
 export function showSaid(frame) {
-  say(t("{name}: {card}", { name: frame.name, card: frame.text ?? frame.emoji }));
+  say(t("{name}: {card}", { name: frame.name, card: frame.text }));
   if (frame.seat === null || !store.state) return;
   const place = seatElement(frame.seat);
   if (!place) return;
-  const bubble = h("p", { class: `bubble at-${frame.seat}`, dir: "auto", "aria-hidden": "true" }, frame.text ?? frame.emoji);
+  const bubble = h("p", { class: `bubble at-${frame.seat}`, dir: "auto", "aria-hidden": "true" }, frame.text);
   const box = place.getBoundingClientRect();
   document.body.append(bubble);
   const half = bubble.offsetWidth / 2;

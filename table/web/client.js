@@ -2,7 +2,7 @@
 
 import { Connection } from "./connection.js";
 import { notice } from "./notice.js";
-import { keepToken, seatToken, store, update } from "./store.js";
+import { keepToken, preferences, seatToken, store, update } from "./store.js";
 import { errorText, playerName } from "./words.js";
 
 const VERSION = 1;
@@ -80,7 +80,7 @@ export function leave() {
 /** Back to the lobby without a word to the server. */
 export function goHome() {
   history.replaceState(null, "", location.pathname);
-  update({ room: null, state: null, before: null, waiting: null, hint: null, said: [], unread: 0, panel: null });
+  update({ room: null, invited: null, state: null, before: null, waiting: null, hint: null, said: [], unread: 0, panel: null });
 }
 
 /** The code of the table in the page's address, or null. */
@@ -102,13 +102,14 @@ const HANDLERS = {
   welcome(frame) {
     update({ welcome: frame, connected: true });
     const code = store.room?.code ?? codeInAddress();
-    if (code) join(code);
+    if (code && !store.room && !seatToken(code) && !preferences.name) update({ invited: code });
+    else if (code) join(code);
   },
   joined(frame) {
     if (frame.token) keepToken(frame.code, frame.token);
     history.replaceState(null, "", `#room=${frame.code}`);
     const sameRoom = store.room?.code === frame.code;
-    update({ room: { ...frame, rules: frame.settings.rules }, waiting: null, ...(sameRoom ? {} : { state: null, before: null, said: [], unread: 0, hint: null }) });
+    update({ room: { ...frame, rules: frame.settings.rules }, waiting: null, invited: null, choosing: null, ...(sameRoom ? {} : { state: null, before: null, said: [], unread: 0, hint: null }) });
   },
   state(frame) {
     update({ before: store.state, state: frame, lifted: null, hint: store.hint?.n === frame.n ? store.hint : null });

@@ -5,7 +5,7 @@ import { cardText, FIRST_BID, sorted, suitOf } from "./cards.js";
 import { h } from "./dom.js";
 import { num, percent, t } from "./i18n.js";
 import { store } from "./store.js";
-import { actionName, seatName } from "./words.js";
+import { actionName, agentName, seatName } from "./words.js";
 
 /** The panel of the last hint, or how to get one. */
 export function hintPanel() {
@@ -14,7 +14,7 @@ export function hintPanel() {
   return h(
     "div",
     { class: "hint" },
-    h("p", { class: "advice" }, t("{agent} would choose:", { agent: hint.agent ?? store.room.settings.hint }), " ", h("strong", {}, actionLabel(hint.action))),
+    h("p", { class: "advice" }, t("{agent} would choose:", { agent: agentName(hint.agent) }), " ", h("strong", {}, actionLabel(hint.action))),
     hint.values?.length ? valueTable(hint) : h("p", { class: "quiet-text" }, t("This agent gives no estimates.")),
     hint.beliefs?.length ? beliefTable(new Map(hint.beliefs), state) : null,
   );

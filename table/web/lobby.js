@@ -15,7 +15,24 @@ const CODE_LENGTH = 8;
 /** The lobby, or the settings of the kind of table chosen in it. */
 export function lobbyPage() {
   const chosen = KINDS().find(({ kind }) => kind === store.choosing);
-  return h("main", { class: "lobby", id: "main" }, heading(), chosen ? settingsForm(chosen) : [nameField(), kinds()]);
+  const content = chosen ? settingsForm(chosen) : store.invited ? invitation() : [nameField(), kinds()];
+  return h("main", { class: "lobby", id: "main" }, heading(), content);
+}
+
+/** For whoever opens a friend's link for the first time: a name, then the seat. */
+function invitation() {
+  const submit = (event) => {
+    event.preventDefault();
+    prefer({ name: event.target.elements.name.value.trim() });
+    join(store.invited);
+  };
+  return h(
+    "form",
+    { class: "panel form invitation", on: { submit } },
+    h("h2", {}, t("A friend has invited you to a table")),
+    nameField(),
+    h("button", { type: "submit", class: "button primary", key: "sit-down" }, t("Sit down")),
+  );
 }
 
 function heading() {
@@ -30,7 +47,7 @@ function heading() {
 }
 
 function nameField() {
-  const box = h("input", { type: "text", key: "name", maxlength: LONGEST_NAME, value: preferences.name, dir: "auto", autocomplete: "nickname", placeholder: t("Your name"), on: { change: (event) => prefer({ name: event.target.value.trim() }) } });
+  const box = h("input", { type: "text", key: "name", name: "name", maxlength: LONGEST_NAME, value: preferences.name, dir: "auto", autocomplete: "nickname", placeholder: t("Your name"), on: { change: (event) => prefer({ name: event.target.value.trim() }) } });
   return h("label", { class: "field name-field" }, h("span", {}, t("Your name at the table")), box);
 }
 

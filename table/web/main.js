@@ -57,7 +57,7 @@ function showRoom(changed) {
 
 function showLobby(changed) {
   const name = store.waiting ? "waiting" : "lobby";
-  const needed = ["welcome", "language", "choosing", "waiting", "room"].some((field) => changed.has(field));
+  const needed = ["welcome", "language", "choosing", "invited", "waiting", "room"].some((field) => changed.has(field));
   if (shown === name && !needed) return;
   shown = name;
   if (!store.welcome) render(page, h("p", { class: "loading" }, t("Connecting…")));

@@ -1,10 +1,10 @@
 // The buttons above the table, and the side panel they open: chat, hints, deals, people.
 
-import { leave, send } from "./client.js";
+import { ask, leave, send } from "./client.js";
 import { button, h, icon } from "./dom.js";
 import { num, t } from "./i18n.js";
 import { appearanceButton, choice } from "./preferences.js";
-import { openHistory } from "./sheet.js";
+import { openHistory, saveFile } from "./sheet.js";
 import { openRules } from "./rulespage.js";
 import { store, update } from "./store.js";
 import { openLastTrick } from "./trick.js";
@@ -56,6 +56,12 @@ export function togglePanel(name) {
   update({ panel: open, ...(open === "chat" ? { unread: 0 } : {}) });
 }
 
+/** "Report this deal": the record of the deal in progress, as far as this seat may know it. */
+async function report() {
+  const answer = await ask({ t: "report" });
+  if (answer) saveFile(answer.file, `${answer.text}\n`);
+}
+
 /** The panel about the table itself: code and link, speed, leaving. */
 export function tablePanel() {
   const { room, state } = store;
@@ -70,6 +76,7 @@ export function tablePanel() {
     button(t("Copy the link"), () => navigator.clipboard?.writeText(link), { key: "copy-link" }),
     choice(t("Speed"), "speed", speeds, state?.speed ?? room.settings.speed, (speed) => send({ t: "speed", speed })),
     state?.spectators ? h("p", { class: "quiet-text" }, t("Watching: {n}", { n: state.spectators })) : null,
+    state?.phase === "waiting" ? null : button(t("Save what I know of this deal"), report, { key: "report-deal" }),
     button([icon("leave"), t("Leave the table")], leave, { key: "leave" }),
   );
 }

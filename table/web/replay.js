@@ -4,7 +4,7 @@ import { cardText, face, FIRST_BID, sorted } from "./cards.js";
 import { button, h, icon, openDialog, render } from "./dom.js";
 import { t } from "./i18n.js";
 import { placeOf } from "./seats.js";
-import { actionName, compass, DONE, KEEP, TAKE_NEXT } from "./words.js";
+import { actionName, agentName, compass, DONE, KEEP, TAKE_NEXT } from "./words.js";
 
 const RANKS = "23456789TJQKA";
 const ACTIONS = { nil: 54, "blind nil": 68, look: 69, keep: 70, "take next": 71, done: 72 };
@@ -117,7 +117,7 @@ function caption(record, now) {
 
 function nameOf(record, seat) {
   const name = record.players?.[seat];
-  return name ? t("{seat}: {name}", { seat: compass(seat), name }) : compass(seat);
+  return name ? t("{seat}: {name}", { seat: compass(seat), name: agentName(name) }) : compass(seat);
 }
 
 function controls(all, place, go) {

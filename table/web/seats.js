@@ -3,7 +3,7 @@
 import { tricksText } from "./announce.js";
 import { h, icon } from "./dom.js";
 import { num, t } from "./i18n.js";
-import { bidText, ownSeat, seatName } from "./words.js";
+import { agentName, bidText, ownSeat, seatName } from "./words.js";
 
 /** Where a seat is, seen from one's own: "bottom", "left", "top" or "right". */
 export function placeOf(state, seat) {
@@ -64,7 +64,7 @@ function note(state, seat) {
   if (kind === "open") return t("free seat, a bot plays");
   if (kind === "person" && botPlays) return h("span", { class: "warn" }, icon("bot"), t("a bot plays for now"));
   if (kind === "person" && !connected) return h("span", { class: "warn" }, t("away"));
-  return kind === "agent" ? t("bot: {agent}", { agent }) : null;
+  return kind === "agent" ? t("bot: {agent}", { agent: agentName(agent) }) : null;
 }
 
 function panelLabel(state, seat) {

@@ -6,7 +6,7 @@ import { t } from "./i18n.js";
 import { backButton } from "./lobby.js";
 import { presetName } from "./rulespage.js";
 import { preferences, prefer, store } from "./store.js";
-import { compass, errorText, playerName } from "./words.js";
+import { agentName, compass, errorText } from "./words.js";
 
 const TARGETS = [200, 300, 500];
 const MAIN = ["nil_allowed", "blind_nil", "jokers", "bag_limit", "lead_spades", "mercy", "turn_direction"];
@@ -120,7 +120,7 @@ class SettingsForm {
 }
 
 function agentOptions() {
-  return store.welcome.agents.map(({ name }) => [name, name]);
+  return store.welcome.agents.map(({ name }) => [name, agentName(name)]);
 }
 
 function select(label, key, options, chosen, onChange) {

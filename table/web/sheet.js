@@ -120,7 +120,7 @@ async function showDeal(deal) {
 
 async function saveDeal(deal) {
   const answer = await ask({ t: "deal", k: deal.k });
-  if (answer) saveFile(`spades-deal-${store.room.code}-${deal.k + 1}.jsonl`, `${JSON.stringify(answer.record)}\n`);
+  if (answer) saveFile(`spades-deal-${store.room.code}-${deal.k + 1}.jsonl`, `${answer.text}\n`);
 }
 
 /** Hand a text over to the browser as a file to keep. */

@@ -2,7 +2,7 @@
 
 const listeners = new Set();
 
-/** `welcome` of the server, `room` (the last "joined"), `state` (the last snapshot), chat, and what is open. */
+/** `welcome` of the server, `room` (the last "joined"), `state` (the last snapshot), chat, and what is open or chosen. */
 export const store = {
   connected: false,
   welcome: null,
@@ -10,6 +10,8 @@ export const store = {
   state: null,
   before: null,
   waiting: null,
+  invited: null,
+  choosing: null,
   hint: null,
   said: [],
   unread: 0,

@@ -5,7 +5,7 @@ import { button, h } from "./dom.js";
 import { num, t } from "./i18n.js";
 import { isOwnTeam } from "./seats.js";
 import { store } from "./store.js";
-import { compass } from "./words.js";
+import { agentName, compass } from "./words.js";
 
 /** The panel of a room that has not begun. */
 export function waitingRoom(state) {
@@ -25,7 +25,7 @@ export function waitingRoom(state) {
 }
 
 function seatLine(state, seat, k) {
-  const who = seat.kind === "person" ? seat.name : seat.kind === "open" ? t("free: a bot until somebody comes") : seat.agent;
+  const who = seat.kind === "person" ? seat.name : seat.kind === "open" ? t("free: a bot until somebody comes") : agentName(seat.agent);
   const mark = h("span", { class: isOwnTeam(state, k % 2) ? "team-mark filled" : "team-mark", "aria-hidden": "true" });
   return h("li", { "data-seat": k, class: seat.kind }, mark, h("span", { class: "place" }, compass(k)), h("span", { dir: "auto" }, who), k === state.you ? h("em", {}, t("you")) : null);
 }

@@ -38,6 +38,11 @@ export function seatName(state, seat) {
   return state.seats[seat].name || compass(seat);
 }
 
+/** The name of an agent: the ladder's in the language in use, others as they are. */
+export function agentName(name) {
+  return { easy: t("easy"), normal: t("normal"), hard: t("hard"), expert: t("expert"), champion: t("champion") }[name] ?? name;
+}
+
 /** The name chosen, or what a nameless person is called. */
 export function playerName() {
   return preferences.name || t("Guest");
