@@ -48,7 +48,7 @@ export function tricksText(n) {
 }
 
 /** Whether two "last tricks" are the same one. */
-export function sameTrick(one, other) {
+function sameTrick(one, other) {
   return JSON.stringify(one?.plays) === JSON.stringify(other?.plays);
 }
 

@@ -25,12 +25,6 @@ export function rankOf(card) {
   return card % 13;
 }
 
-/** "Q♥", "10♠", "★" for texts in small space. */
-export function shortText(card) {
-  if (isJoker(card)) return card === LITTLE_JOKER ? "☆♠" : "★♠";
-  return RANKS[rankOf(card)] + "♣♦♥♠"[suitOf(card)];
-}
-
 /** Card ids in the order in which a hand is held. */
 export function sorted(cards) {
   return [...cards].sort((a, b) => SUIT_PLACES[suitOf(a)] - SUIT_PLACES[suitOf(b)] || b - a);

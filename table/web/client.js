@@ -79,13 +79,18 @@ export function leave() {
 
 /** Back to the lobby without a word to the server. */
 export function goHome() {
-  history.replaceState(null, "", location.pathname);
+  history.replaceState(null, "", "/");
   update({ room: null, invited: null, state: null, before: null, waiting: null, hint: null, said: [], unread: 0, panel: null });
+}
+
+/** The address of a table on this server. */
+export function roomPath(code) {
+  return `/r/${code}`;
 }
 
 /** The code of the table in the page's address, or null. */
 export function codeInAddress() {
-  return new URLSearchParams(location.hash.slice(1)).get("room");
+  return /^\/r\/(\w+)$/.exec(location.pathname)?.[1].toUpperCase() ?? null;
 }
 
 function greet() {
@@ -107,7 +112,7 @@ const HANDLERS = {
   },
   joined(frame) {
     if (frame.token) keepToken(frame.code, frame.token);
-    history.replaceState(null, "", `#room=${frame.code}`);
+    history.replaceState(null, "", roomPath(frame.code));
     const sameRoom = store.room?.code === frame.code;
     update({ room: { ...frame, rules: frame.settings.rules }, waiting: null, invited: null, choosing: null, ...(sameRoom ? {} : { state: null, before: null, said: [], unread: 0, hint: null }) });
   },

@@ -38,7 +38,7 @@ export function render(container, ...children) {
 }
 
 /** The element of a key inside `container`, or null. */
-export function byKey(container, key) {
+function byKey(container, key) {
   return container.querySelector(`[data-key="${CSS.escape(key)}"]`);
 }
 

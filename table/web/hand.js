@@ -6,7 +6,7 @@ import { h } from "./dom.js";
 import { t, tn } from "./i18n.js";
 import { notice } from "./notice.js";
 import { store, update } from "./store.js";
-import { cardName, reasonText } from "./words.js";
+import { cardName, isDraft, reasonText } from "./words.js";
 
 const NARROW = 620;
 let pointer = "mouse";
@@ -21,7 +21,7 @@ export function makeHand() {
 
 /** Show the cards of a snapshot. */
 export function showHand(hand, state) {
-  const cards = state.hand ? sorted(state.hand) : null;
+  const cards = isHidden(state) ? null : sorted(state.hand ?? []);
   hand.setAttribute("aria-label", cards ? tn("Your hand, {n} card", "Your hand, {n} cards", cards.length) : t("Your cards, not looked at"));
   hand.hidden = state.you === null;
   if (cards === null) {
@@ -41,9 +41,13 @@ function same(one, other) {
   return one.length === other.length && one.every((node, k) => node === other[k]);
 }
 
-/** Backs, for a hand not looked at (R10) or known by number only. */
+/** Whether the person has not looked at her cards yet (R10). */
+function isHidden(state) {
+  return state.you !== null && !isDraft() && !state.looked[state.you] && ["blind", "bid"].includes(state.phase);
+}
+
 function showBacks(hand, state) {
-  const count = state.phase === "match over" || state.phase === "deal over" ? 0 : store.room.rules.deal === "draft" ? 0 : store.room.rules.hand_size;
+  const count = state.cards_left[state.you];
   hand.replaceChildren(...Array.from({ length: count }, () => h("div", { class: "card" }, back(t("a card face down")))));
   spread(hand, count);
 }

@@ -2,7 +2,7 @@
 // and where it believes the unseen cards are.
 
 import { cardText, FIRST_BID, sorted, suitOf } from "./cards.js";
-import { h } from "./dom.js";
+import { h, svg } from "./dom.js";
 import { num, percent, t } from "./i18n.js";
 import { store } from "./store.js";
 import { actionName, agentName, seatName } from "./words.js";
@@ -30,7 +30,7 @@ function valueTable({ values, unit, action: best }) {
   const low = ordered.at(-1).value;
   const rows = ordered.map(({ action, value }) => {
     const share = high === low ? 1 : (value - low) / (high - low);
-    const bar = h("meter", { min: 0, max: 1, value: share, "aria-hidden": "true" });
+    const bar = svg("svg", { class: "bar-of-value", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { width: 2 + 98 * share, height: 10 }));
     const amount = unit !== "points" ? percent(value) : num(value, { maximumFractionDigits: 1, minimumFractionDigits: 1 });
     return h("tr", { class: action === best ? "best" : "" }, h("th", { scope: "row" }, actionLabel(action)), h("td", {}, bar), h("td", { class: "number" }, amount));
   });

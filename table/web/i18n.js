@@ -27,11 +27,6 @@ export async function useLanguage(code) {
   document.documentElement.dir = catalogue.direction;
 }
 
-/** The language in use, such as "ur". */
-export function currentLanguage() {
-  return language;
-}
-
 /** The language to begin with: the one chosen before, else the browser's first that is there. */
 export function preferredLanguage(available, chosen) {
   const wishes = [chosen, ...navigator.languages.map((code) => code.split("-")[0])];
@@ -64,11 +59,6 @@ export function signed(value) {
 /** A share 0..1 as a percentage. */
 export function percent(value) {
   return percents.format(value);
-}
-
-/** Words in the language's way of listing. */
-export function list(words) {
-  return new Intl.ListFormat(language, { type: "conjunction" }).format(words);
 }
 
 function filled(text, values) {

@@ -13,7 +13,7 @@ import { applyAppearance } from "./preferences.js";
 import { followSheet } from "./sheet.js";
 import { preferences, store, subscribe, update } from "./store.js";
 import { makeTable, showTable } from "./table.js";
-import { followVoice } from "./voice.js";
+import { followVoice, stop as stopVoice } from "./voice.js";
 import { quickWaiting } from "./waiting.js";
 
 const page = document.getElementById("page");
@@ -57,6 +57,7 @@ function showRoom(changed) {
 
 function showLobby(changed) {
   const name = store.waiting ? "waiting" : "lobby";
+  if (!store.room) stopVoice();
   const needed = ["welcome", "language", "choosing", "invited", "waiting", "room"].some((field) => changed.has(field));
   if (shown === name && !needed) return;
   shown = name;

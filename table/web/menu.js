@@ -1,6 +1,6 @@
 // The buttons above the table, and the side panel they open: chat, hints, deals, people.
 
-import { ask, leave, send } from "./client.js";
+import { ask, leave, roomPath, send } from "./client.js";
 import { button, h, icon } from "./dom.js";
 import { num, t } from "./i18n.js";
 import { appearanceButton, choice } from "./preferences.js";
@@ -29,7 +29,7 @@ export function tableMenu() {
 }
 
 /** Whether this table has other people to talk to. */
-export function talks(room) {
+function talks(room) {
   return room.settings.seats.some((seat) => seat === "open") || (store.state?.seats ?? []).filter(({ kind }) => kind === "person").length > 1;
 }
 
@@ -65,7 +65,7 @@ async function report() {
 /** The panel about the table itself: code and link, speed, leaving. */
 export function tablePanel() {
   const { room, state } = store;
-  const link = `${location.origin}/#room=${room.code}`;
+  const link = `${location.origin}${roomPath(room.code)}`;
   const speeds = [["slow", t("slow")], ["normal", t("normal")], ["fast", t("fast")]];
   return h(
     "div",

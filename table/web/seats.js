@@ -21,7 +21,7 @@ export function seatPanel(state, seat) {
     { class: classes, "data-seat": seat, "aria-label": panelLabel(state, seat) },
     h("div", { class: "seat-head" }, teamMark(state, seat % 2), h("span", { class: "seat-name", dir: "auto" }, seatName(state, seat)), state.dealer === seat ? dealerMark() : null),
     h("div", { class: "seat-count", "aria-hidden": "true" }, bidBadge(state, seat), trickPips(state, seat)),
-    h("div", { class: "seat-note" }, turn ? thinking() : note(state, seat)),
+    h("div", { class: "seat-note" }, turn ? thinking(state) : note(state, seat)),
   );
 }
 
@@ -55,7 +55,9 @@ function trickPips(state, seat) {
   return h("span", { class: "tricks" }, h("span", { class: "taken-number" }, num(taken)), h("span", { class: "pips" }, pips));
 }
 
-function thinking() {
+/** Dots while somebody decides; an agent that is still being compiled says so. */
+function thinking(state) {
+  if (state.preparing) return t("getting ready");
   return h("span", { class: "thinking", "aria-hidden": "true" }, h("i"), h("i"), h("i"));
 }
 

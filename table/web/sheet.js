@@ -1,33 +1,42 @@
 // The score sheet: itemised points after each deal, the history of all deals, and the way on.
 
 import { ask, send } from "./client.js";
-import { button, h, openDialog } from "./dom.js";
-import { num, signed, t, tn } from "./i18n.js";
+import { clockLine } from "./clock.js";
+import { button, h, openDialog, render } from "./dom.js";
+import { num, signed, t } from "./i18n.js";
 import { openReplay } from "./replay.js";
 import { teamMark } from "./seats.js";
 import { store } from "./store.js";
-import { blindName, ownSeat, seatName, seatsOf, teamName } from "./words.js";
+import { blindName, ownSeat, seatsOf, teamName } from "./words.js";
 
 let shownFor = null;
+let sheet = null;
 
-/** Open the sheet when a deal is over, once; close it when the next deal begins. */
+/** Open the sheet when a deal is over, keep it up to date, and close it when the next deal begins. */
 export function followSheet() {
   const { state } = store;
-  const over = state && (state.phase === "deal over" || state.phase === "match over");
+  const over = ["deal over", "match over"].includes(state.phase);
   const name = over ? `${state.code} ${state.match} ${state.deal}` : null;
-  if (name === shownFor) return;
-  shownFor = name;
-  if (over) openSheet();
-  else document.querySelector('dialog[data-dialog="sheet"]')?.close();
+  if (name !== shownFor) {
+    shownFor = name;
+    document.querySelector('dialog[data-dialog="sheet"]')?.close();
+    sheet = null;
+    if (over) openSheet(state);
+  } else if (sheet?.isConnected) {
+    render(sheet, sheetContent(state));
+  }
 }
 
-function openSheet() {
-  const { state } = store;
-  const last = state.history.at(-1);
+function openSheet(state) {
   const title = state.phase === "match over" ? ending(state) : t("Deal {n} is over", { n: state.deal + 1 });
-  const content = h("div", { class: "sheet" }, last ? dealTable(state, last) : null, historyTable(state), sheetButtons(state, last));
-  const dialog = openDialog(title, content, { key: "sheet", closeLabel: t("Close") });
+  sheet = h("div", { class: "sheet" }, sheetContent(state));
+  const dialog = openDialog(title, sheet, { key: "sheet", closeLabel: t("Close") });
   dialog.querySelector(".button.primary")?.focus();
+}
+
+function sheetContent(state) {
+  const last = state.history.at(-1);
+  return [last ? dealTable(state, last) : null, historyTable(state), sheetButtons(state, last)];
 }
 
 /** The sheet of the match so far, at any time. */
@@ -101,16 +110,21 @@ function historyTable(state) {
 }
 
 function sheetButtons(state, last) {
-  const over = state.phase === "match over";
-  const mayGoOn = state.you !== null || state.mode === "watch";
-  const go = () => send(over ? { t: "again" } : { t: "next", n: state.n });
   return h(
     "div",
     { class: "choices" },
-    mayGoOn ? button(over ? t("Another match") : t("Next deal"), go, { kind: "primary", key: "next" }) : null,
+    state.you !== null || state.mode === "watch" ? goOn(state) : null,
     last ? button(t("Step through this deal"), () => showDeal(last), { key: "replay" }) : null,
     last ? button(t("Save this deal"), () => saveDeal(last), { key: "report" }) : null,
+    clockLine(state),
   );
+}
+
+/** The next deal, or another match; whoever has said so waits for the other people. */
+function goOn(state) {
+  if (state.phase === "match over") return button(t("Another match"), () => send({ t: "again" }), { kind: "primary", key: "next" });
+  if (state.seats[state.you]?.ready) return h("p", {}, t("Waiting for the others…"));
+  return button(t("Next deal"), () => send({ t: "next", n: state.n }), { kind: "primary", key: "next" });
 }
 
 async function showDeal(deal) {

@@ -3,6 +3,7 @@
 import { won } from "./announce.js";
 import { bidPanel, blindPanel } from "./bidding.js";
 import { send } from "./client.js";
+import { clockLine } from "./clock.js";
 import { button, h, icon, render } from "./dom.js";
 import { discarded, draftPanel, exchangePanel } from "./draft.js";
 import { makeHand, showHand } from "./hand.js";
@@ -34,6 +35,7 @@ export function makeTable() {
 /** Show the snapshot in the store. */
 export function showTable() {
   const { state, room } = store;
+  parts.root.dataset.n = state.n;
   parts.root.classList.toggle("waiting", state.phase === "waiting");
   if (state.phase === "waiting") {
     render(parts.bar, h("h1", {}, t("Spades")), tableMenu());
@@ -77,6 +79,7 @@ function ownLine(state) {
     "div",
     { class: yours ? "own-line your-turn" : "own-line" },
     h("p", { class: "turn-text" }, isComplete(state) ? h("span", { class: "took" }, won(state, state.last_trick.winner), " ") : null, phaseText(state)),
+    clockLine(state),
     discarded(state),
     h(
       "div",

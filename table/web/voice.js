@@ -55,7 +55,7 @@ export function followVoice() {
 }
 
 /** How many voices are connected, for tests and for the label. */
-export function connectedVoices() {
+function connectedVoices() {
   return [...peers.values()].filter((peer) => peer.connectionState === "connected").length;
 }
 

@@ -1,8 +1,8 @@
 // A room before it begins: who sits where, the code and the link to send, and the button that begins.
 
-import { send } from "./client.js";
+import { roomPath, send } from "./client.js";
 import { button, h } from "./dom.js";
-import { num, t } from "./i18n.js";
+import { t, tn } from "./i18n.js";
 import { isOwnTeam } from "./seats.js";
 import { store } from "./store.js";
 import { agentName, compass } from "./words.js";
@@ -10,7 +10,7 @@ import { agentName, compass } from "./words.js";
 /** The panel of a room that has not begun. */
 export function waitingRoom(state) {
   const { code } = store.room;
-  const link = `${location.origin}/#room=${code}`;
+  const link = `${location.origin}${roomPath(code)}`;
   return h(
     "section",
     { class: "panel waiting-room", dir: document.documentElement.dir },
@@ -44,8 +44,8 @@ export function quickWaiting(waiting) {
       "section",
       { class: "panel waiting-room", "aria-live": "polite" },
       h("h2", {}, t("Looking for players")),
-      h("p", {}, t("Waiting: {n} of {seats}", { n: waiting.waiting, seats: waiting.seats ?? 4 })),
-      h("p", { class: "quiet-text" }, t("Bots fill the free seats in {n} s.", { n: num(Math.max(0, Math.round(waiting.seconds))) })),
+      h("p", {}, t("People waiting: {n}", { n: waiting.waiting })),
+      h("p", { class: "quiet-text" }, tn("Bots fill the free seats in {n} second.", "Bots fill the free seats in {n} seconds.", waiting.seconds)),
       button(t("Stop looking"), () => send({ t: "leave" }), { key: "stop-looking" }),
     ),
   );

@@ -18,7 +18,7 @@ export function cardName(card) {
 }
 
 /** The name of suit 0-3. */
-export function suitName(suit) {
+function suitName(suit) {
   return [t("clubs"), t("diamonds"), t("hearts"), t("spades")][suit];
 }
 
