@@ -99,7 +99,7 @@ def _beliefs(agent: Agent, views: StateArray, keys: Any) -> dict[str, Any]:
 
 
 def warm(specs: tuple[str, ...]) -> None:
-    """Load agents and let each decide once, so that nobody waits for a library or a compiler at the table.
+    """Load agents and let each explain herself once, so that nobody waits for a compiler at the table.
 
     One that fails here is left to fail, and to be replaced, at each of her decisions.
     """
@@ -108,7 +108,7 @@ def warm(specs: tuple[str, ...]) -> None:
     decision_keys(game.states, keys)
     for spec in specs:
         try:
-            decide(spec, game.view(game.turn or 0).views.tobytes(), int(keys[0]))
+            explain(spec, game.view(game.turn or 0).views.tobytes(), int(keys[0]))
         except Exception as error:  # other people's code may raise anything
             log.warning("agent %s does not begin: %s", spec, type(error).__name__)
 
