@@ -50,6 +50,13 @@ EXTRA = ("starlette", "uvicorn", "websockets", "pydantic", "babel", "pebble")
     multiple=True,
     help="A web address under which the page is reached, as https://cards.example.org. Repeatable.",
 )
+@click.option(
+    "--quick-wait",
+    type=float,
+    default=20.0,
+    show_default=True,
+    help="Seconds that strangers wait for each other before agents fill up.",
+)
 @click.option("--log", "log_path", metavar="FILE", help="Append warnings to FILE instead of stderr.")
 @click.option("--export", "export_path", metavar="FILE", help="Write all finished games of --database to FILE and end.")
 @click.option("--speed", type=click.Choice(["slow", "normal", "fast", "instant"]), help="For tests: all tables' pace.")
@@ -63,6 +70,7 @@ def command(
     time_limit: float,
     workers: int,
     origins: tuple[str, ...],
+    quick_wait: float,
     log_path: str | None,
     export_path: str | None,
     speed: str | None,
@@ -88,6 +96,8 @@ def command(
     whole_number("workers", workers, 1, 64)
     if finite_number("time-limit", time_limit) <= 0:
         raise ValueError(f"time-limit is {time_limit:g}; allowed: more than 0")
+    if finite_number("quick-wait", quick_wait) < 0:
+        raise ValueError(f"quick-wait is {quick_wait:g}; allowed: 0 or more")
     _need_extra()
     from table.serve import Options, listening_socket, serve
     from table.thinking import LADDER
@@ -118,6 +128,7 @@ def command(
             origins=origins,
             pace=speed,
             seed=seed,
+            quick_wait=quick_wait,
         )
         serve(options, listening, started)
 

@@ -245,18 +245,18 @@ class Connection:
     def _ask_hint(self, frame: protocol.Hint, place: Place) -> None:
         """Ask the room's hint agent, off the loop; one question at a time."""
         room = place.hosted.room
-        view = room.view_for_hint(place.seat)
+        seat = room.seat_for_hint(place.seat)
         if frame.n != room.course.n:
             raise Refusal("stale")
         if self._hint is not None and not self._hint.done():
             raise Refusal("too_fast", "the last hint is not there yet")
-        self._hint = asyncio.create_task(self._hinted(frame, place, view))
+        self._hint = asyncio.create_task(self._hinted(frame, place, seat))
 
-    async def _hinted(self, frame: protocol.Hint, place: Place, view: Any) -> None:
+    async def _hinted(self, frame: protocol.Hint, place: Place, seat: int) -> None:
         room = place.hosted.room
         try:
-            told = await self._house.thinkers.explain(room.settings.hint, view, room.course.game)
-            self._answered({"t": "hint", "n": frame.n, "seat": view.seat, **told}, frame.r)
+            told = await self._house.thinkers.explain(room.settings.hint, room.course.game)
+            self._answered({"t": "hint", "n": frame.n, "seat": seat, **told}, frame.r)
         except Refusal as refusal:
             self._answered(refusal.message(), frame.r)
 

@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol
 from spades_env.rules import PRESETS, Rules
 from table.errors import Refusal
 from table.limits import CODE_ALPHABET, CODE_LENGTH, Buckets, Limits
+from table.options import paragraph_of
 from table.protocol import SettingsFrame
 from table.room import Room, Step
 from table.settings import OPEN, YOU, Pace, Settings, checked_settings
@@ -23,7 +24,6 @@ from table.store import Store
 from table.thinking import Thinkers
 
 QUICK_SECONDS: Final = 20.0
-"""Seconds that the first of a quick match waits before agents fill up."""
 
 log = logging.getLogger("spades.table")
 
@@ -74,6 +74,7 @@ class House:
     Args:
         agents: {name that a page may choose: what `load_agent` takes}.
         pace: instead of the rooms' own speeds; for tests.
+        quick_wait: seconds that the first of a quick match waits before agents fill up.
         secret: makes the secret of a new room; for tests.
     """
 
@@ -85,11 +86,12 @@ class House:
         *,
         limits: Limits | None = None,
         pace: Pace | None = None,
+        quick_wait: float = QUICK_SECONDS,
         secret: Callable[[], bytes] = lambda: secrets.token_bytes(32),
     ) -> None:
         self.store, self.thinkers, self.agents = store, thinkers, agents
         self.limits = limits or Limits()
-        self._pace, self._secret = pace, secret
+        self._pace, self._secret, self._quick_wait = pace, secret, quick_wait
         self._hosted: dict[str, Hosted] = {}
         self._queues: dict[str, list[Waiting]] = {}
         self._quick_task: asyncio.Task[None] | None = None
@@ -205,7 +207,7 @@ class House:
     def _seat_quick(self, preset: str) -> None:
         """Seat those who wait, if there are enough of them or the first has waited long enough."""
         queue, rules = self._queues[preset], Rules.preset(preset)
-        while len(queue) >= rules.players or (queue and self.now() >= queue[0].since + QUICK_SECONDS):
+        while len(queue) >= rules.players or (queue and self.now() >= queue[0].since + self._quick_wait):
             party = [queue.pop(0) for _ in range(min(rules.players, len(queue)))]
             hosted = self._open(_quick_settings(rules))
             for waiting in party:
@@ -220,14 +222,14 @@ class House:
     def _tell_waiting(self, preset: str) -> None:
         queue = self._queues[preset]
         for waiting in queue:
-            left = max(0, round(queue[0].since + QUICK_SECONDS - self.now()))
+            left = max(0, round(queue[0].since + self._quick_wait - self.now()))
             waiting.peer.send({"t": "waiting", "waiting": len(queue), "seconds": left})
 
     async def _watch_queues(self) -> None:
         while any(self._queues.values()):
             await asyncio.sleep(0.25)
             for preset, queue in list(self._queues.items()):
-                if queue and self.now() >= queue[0].since + QUICK_SECONDS:
+                if queue and self.now() >= queue[0].since + self._quick_wait:
                     self._seat_quick(preset)
 
     # ------------------------------------------------------------ telling
@@ -247,15 +249,21 @@ class House:
     def tell(self, hosted: Hosted, *, answer_to: Peer | None = None, r: int | None = None) -> None:
         """Tell everybody in a room its state; `r` is the number of the request that `answer_to` made."""
         now = self.now()
-        seen_by_all = None
+        seen_by_all, preparing = None, self._is_preparing(hosted.room)
         for place in list(hosted.places):
             if place.seat is None:
                 seen_by_all = seen_by_all or hosted.room.state_for(None, now)
                 state = seen_by_all
             else:
                 state = hosted.room.state_for(place.seat, now)
+            state["preparing"] = preparing
             place.peer.send(state | {"r": r} if place.peer is answer_to and r is not None else state)
         hosted.changed.set()
+
+    def _is_preparing(self, room: Room) -> bool:
+        """Whether the agent to act waits for the workers to begin."""
+        turn = room.course.game.turn
+        return turn is not None and not self.thinkers.ready and not self.thinkers.is_quick(room.seats[turn].agent)
 
     # ------------------------------------------------------------ rooms in memory
 
@@ -411,8 +419,6 @@ def is_local(address: str) -> bool:
 
 def rules_page(rules: Rules) -> list[dict[str, Any]]:
     """Every rule field with its value and what it means, for the rules page."""
-    from table.options import paragraph_of
-
     return [
         {"field": name, "value": value, "text": text, "paragraph": paragraph_of(name)}
         for name, value, text in rules.describe()

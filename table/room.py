@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Protocol
 
 from spades_env.engine.batch import IllegalActionError
-from spades_env.game import View
 from table.claims import certain_line
 from table.course import ACT, AGENT, CLAIM, DEAL, MATCH, PERSON, STAND_IN, UNDO, Course, Event
 from table.errors import Refusal
@@ -316,9 +315,8 @@ class Room:
             told |= watcher_part(game)
         return told
 
-    def view_for_hint(self, seat: int | None) -> View:
-        """The view of the decision that a hint is asked for: a person's own in practice, the seat to act's when
-        agents are watched."""
+    def seat_for_hint(self, seat: int | None) -> int:
+        """The seat to act, if a hint may be asked for: by herself in practice, by who watches agents."""
         turn = self.course.game.turn
         if self.settings.mode not in ("practice", "watch"):
             raise Refusal("not_allowed", "hints are given in modes 'practice' and 'watch' alone")
@@ -326,7 +324,7 @@ class Room:
             raise Refusal("not_allowed", "nobody is to act")
         if seat is not None and seat != turn:
             raise Refusal("not_your_turn")
-        return self.course.game.view(turn)
+        return turn
 
     def players(self) -> list[str]:
         """Names for records, by seat: a person's, or the agent's."""

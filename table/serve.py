@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import uvicorn
 
 from table.app import make_app
-from table.house import House
+from table.house import QUICK_SECONDS, House
 from table.limits import VOICE_BYTES, Limits
 from table.settings import PACES
 from table.store import Store
@@ -33,6 +33,7 @@ class Options:
     """A key of PACES, instead of the rooms' own speeds."""
     seed: int | None = None
     """Makes all cards foreseeable: for tests."""
+    quick_wait: float = QUICK_SECONDS
     limits: Limits = field(default_factory=Limits)
 
 
@@ -63,6 +64,7 @@ def serve(options: Options, sockets: socket.socket, started: Callable[[], None] 
         options.agents,
         limits=options.limits,
         pace=None if options.pace is None else PACES[options.pace],
+        quick_wait=options.quick_wait,
         secret=_secrets(options.seed),
     )
     config = uvicorn.Config(

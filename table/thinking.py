@@ -23,7 +23,7 @@ from agents.registry import load_agent
 from agents.stakes import WIN
 from spades_env.engine.batch import legal_action_list
 from spades_env.engine.state import StateArray
-from spades_env.game import Game, View
+from spades_env.game import Game
 from spades_env.view import VIEW
 from table.errors import Refusal
 
@@ -33,6 +33,10 @@ QUICK: Final = ("easy", "normal")
 """Agents that decide in microseconds: asked on the event loop itself."""
 FALLBACK: Final = "easy"
 """Who decides when an agent does not."""
+HINT_LIMITS: Final = 2
+"""Time limits that a hint may take, which asks for more than an action."""
+QUEUE_LIMITS: Final = 4
+"""Time limits after which nobody waits any longer, although the worker may not have turned to the question."""
 
 log = logging.getLogger("spades.table")
 
@@ -94,35 +98,46 @@ def _beliefs(agent: Agent, views: StateArray, keys: Any) -> dict[str, Any]:
     return {"beliefs": [[card, [round(float(p), 3) for p in table[card, :players]]] for card in seen]}
 
 
-def first_legal(view: View) -> int:
-    """The last resort."""
-    return view.legal_actions()[0]
+def warm(specs: tuple[str, ...]) -> None:
+    """Load agents and let each explain herself once, so that nobody waits for a compiler at the table.
 
-
-def _warm(specs: tuple[str, ...]) -> int:
-    """Load agents and let each decide once, so that the first person does not wait for a compiler."""
+    One that fails here is left to fail, and to be replaced, at each of her decisions.
+    """
     game = Game("classic", seed=1)
     keys = np.zeros(1, np.uint64)
     decision_keys(game.states, keys)
     for spec in specs:
-        decide(spec, game.view(game.turn or 0).views.tobytes(), int(keys[0]))
-    return len(specs)
+        try:
+            explain(spec, game.view(game.turn or 0).views.tobytes(), int(keys[0]))
+        except Exception as error:  # other people's code may raise anything
+            log.warning("agent %s does not begin: %s", spec, type(error).__name__)
 
 
 class Thinkers:
-    """Who is asked for decisions. `specs` are the agents that may be asked for."""
+    """Who is asked for decisions. `specs` is {name: what `load_agent` takes} of the agents that may be asked for.
+
+    The time limit counts from when a worker turns to a question. A worker that begins first loads its agents and
+    compiles what is not compiled yet: until then `ready` is False, and questions wait.
+    """
 
     def __init__(self, specs: Mapping[str, str], *, workers: int = 1, time_limit: float = 5.0) -> None:
         self.specs, self.time_limit = specs, time_limit
+        slow = tuple(spec for name, spec in specs.items() if name not in QUICK)
+        self.ready = not slow
         context = multiprocessing.get_context("spawn")
-        self._pool = ProcessPool(max_workers=workers, context=context)
-        self._tasks: set[asyncio.Future[Any]] = set()
+        self._pool = ProcessPool(max_workers=workers, context=context, initializer=warm, initargs=(slow,))
 
     def start(self) -> None:
         """Get ready: quick agents at once, the workers in the background."""
-        _warm(QUICK)
-        slow = tuple(name for name in LADDER if name not in QUICK)
-        self._pool.schedule(_warm, args=(slow,))
+        warm(QUICK)
+        if not self.ready:
+            self._start_workers()
+
+    def _start_workers(self) -> None:
+        asyncio.wrap_future(self._pool.schedule(warm, args=((),))).add_done_callback(self._is_ready)
+
+    def _is_ready(self, done: asyncio.Future[None]) -> None:
+        self.ready = not done.cancelled() and done.exception() is None
 
     def close(self) -> None:
         """End the workers, whatever they do."""
@@ -140,41 +155,51 @@ class Thinkers:
             return decide(name, view, key)
         except AgentError as error:
             log.warning("agent %s: %s; the first legal action is taken", name, type(error).__name__)
-            return first_legal(game.view(game.turn or 0))
+            return game.legal_actions()[0]
 
     async def decide(self, name: str, game: Game) -> int:
         """The action of any agent; of FALLBACK, with a line in the log, if she fails or takes too long."""
         if self.is_quick(name):
             return self.decide_now(name, game)
-        view, key = _question(game)
+        question, fallback = _question(game), self.decide_now(FALLBACK, game)
         try:
-            return int(await self._ask(decide, name, view, key, self.time_limit))
+            return int(await self._ask(decide, name, *question, self.time_limit))
         except (TimeoutError, FutureTimeoutError):
             log.warning("agent %s: no answer in %g s; %s decides", name, self.time_limit, FALLBACK)
         except asyncio.CancelledError:
             raise
         except Exception as error:  # other people's code may raise anything
             log.warning("agent %s: %s; %s decides", name, type(error).__name__, FALLBACK)
-        return self.decide_now(FALLBACK, game)
+        return fallback
 
-    async def explain(self, name: str, view: View, game: Game) -> dict[str, Any]:
-        """What an agent says of the decision in `view`."""
-        _, key = _question(game)
+    async def explain(self, name: str, game: Game) -> dict[str, Any]:
+        """What an agent says of the decision that `game` waits for."""
+        limit = HINT_LIMITS * self.time_limit
+        if self.is_quick(name):
+            return explain(name, *_question(game))
         try:
-            return dict(await self._ask(explain, name, view.views.tobytes(), key, 2 * self.time_limit))
+            return dict(await self._ask(explain, name, *_question(game), limit))
         except asyncio.CancelledError:
             raise
         except (TimeoutError, FutureTimeoutError):
-            raise Refusal("no_answer", f"{name} did not answer in {2 * self.time_limit:g} s") from None
+            raise Refusal("no_answer", f"{name} did not answer in {limit:g} s") from None
         except Exception as error:
             raise Refusal("no_answer", f"{name}: {type(error).__name__}") from None
 
     async def _ask(self, function: Any, name: str, view: bytes, key: int, limit: float) -> Any:
+        """Put a question to a worker. Who stops waiting does not end the worker, which others wait for, too."""
         future = self._pool.schedule(function, args=(self.specs.get(name, name), view, key), timeout=limit)
-        try:
-            return await asyncio.wait_for(asyncio.wrap_future(future), limit + 1.0)
-        finally:
-            future.cancel()
+        answer = asyncio.wrap_future(future)
+        answer.add_done_callback(_looked_at)
+        if not self.ready:
+            return await asyncio.shield(answer)
+        return await asyncio.wait_for(asyncio.shield(answer), limit * QUEUE_LIMITS)
+
+
+def _looked_at(done: asyncio.Future[Any]) -> None:
+    """An answer that nobody waits for any longer is no error."""
+    if not done.cancelled():
+        done.exception()
 
 
 def _question(game: Game) -> tuple[bytes, int]:
