@@ -18,11 +18,12 @@ FAKE_MEDIA = ("--use-fake-ui-for-media-stream", "--use-fake-device-for-media-str
 
 
 @pytest.fixture(scope="module")
-def table_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A running table at instant speed; a quick match waits two seconds."""
+def table_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A running table with the module's OPTIONS; else at instant speed, and a quick match waits two seconds."""
     pytest.importorskip("starlette", reason="the extra `table` is not installed")
     folder: Path = tmp_path_factory.mktemp("table")
-    with TableServer(folder / "table.sqlite", "--speed", "instant", "--quick-wait", "2") as server:
+    options = getattr(request.module, "OPTIONS", ("--speed", "instant", "--quick-wait", "2"))
+    with TableServer(folder / "table.sqlite", *options) as server:
         yield server.url
 
 
