@@ -6,7 +6,7 @@ import { button, h } from "./dom.js";
 import { num, t, tn } from "./i18n.js";
 import { notice } from "./notice.js";
 import { store } from "./store.js";
-import { actionName, BLIND_NIL, blindName, isDraft, LOOK, reasonText, seatName, bidText, seatsOf } from "./words.js";
+import { actionName, BLIND_NIL, isDraft, LOOK, reasonText, seatName, bidText, seatsOf } from "./words.js";
 
 /** The panel of the seat to bid. */
 export function bidPanel(state) {
@@ -52,7 +52,7 @@ function partnerLine(state) {
 /** The panel of the seat that decides before seeing cards (R10, R28). */
 export function blindPanel(state) {
   const value = store.room.rules.blind_nil_value;
-  const blind = t("{name}: ±{points} points", { name: blindName(), points: value });
+  const blind = isDraft() ? t("Double nil: ±{points} points", { points: value }) : t("Blind nil: ±{points} points", { points: value });
   const look = isDraft() ? t("Draw cards") : t("Look at my cards");
   const explain = isDraft()
     ? t("Before your first draw you may call double nil: no trick at all.")

@@ -54,16 +54,23 @@ export function icon(name) {
 }
 
 /** A modal dialog with a heading and a way out; removed once closed. */
-export function openDialog(title, content, { key, closeLabel, onClose } = {}) {
-  document.querySelector(`dialog[data-dialog="${key}"]`)?.remove();
+export function openDialog(title, content, { key, closeLabel }) {
+  closeDialog(key);
   const heading = h("h2", { id: `dialog-${key}` }, title);
   const close = button(icon("close"), () => dialog.close(), { kind: "quiet", class: "dialog-close", "aria-label": closeLabel });
   const dialog = h("dialog", { "data-dialog": key, "aria-labelledby": `dialog-${key}` }, h("header", {}, heading, close), content);
   dialog.addEventListener("close", () => {
     dialog.remove();
-    onClose?.();
+    document.dispatchEvent(new Event("dialogclosed"));
   });
   document.body.append(dialog);
   dialog.showModal();
   return dialog;
+}
+
+/** Close the dialog of a key, if it is open; at once, so that the focus is free. */
+export function closeDialog(key) {
+  const dialog = document.querySelector(`dialog[data-dialog="${key}"]`);
+  dialog?.close();
+  dialog?.remove();
 }

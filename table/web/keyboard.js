@@ -14,6 +14,7 @@ export function watchKeyboard() {
     byKeyboard = true;
     shortcut(event);
   });
+  document.addEventListener("dialogclosed", guideFocus);
   document.addEventListener("pointerdown", () => (byKeyboard = false), true);
 }
 

@@ -44,7 +44,6 @@ function chooseAppearance(name) {
 async function chooseLanguage(code) {
   await useLanguage(code);
   prefer({ language: code });
-  document.querySelector('dialog[data-dialog="appearance"]')?.close();
   update({ language: code });
   openAppearance();
 }

@@ -112,12 +112,13 @@ function replayTable(record, state, now) {
 function caption(record, now) {
   if (!now.said) return h("p", { class: "replay-said" }, t("The cards are dealt."));
   const [seat, action] = now.said;
-  return h("p", { class: "replay-said", role: "status" }, t("{name}: {card}", { name: compass(seat), card: actionName(action) }));
+  return h("p", { class: "replay-said", role: "status" }, t("{name}: {card}", { name: compass(seat, record.rules.players), card: actionName(action) }));
 }
 
 function nameOf(record, seat) {
   const name = record.players?.[seat];
-  return name ? t("{seat}: {name}", { seat: compass(seat), name: agentName(name) }) : compass(seat);
+  const place = compass(seat, record.rules.players);
+  return name ? t("{seat}: {name}", { seat: place, name: agentName(name) }) : place;
 }
 
 function controls(all, place, go) {

@@ -84,7 +84,8 @@ class SettingsForm {
     return Array.from({ length: this.value("players") }, (_, seat) => {
       const options = this.#seatOptions(seat);
       const chosen = this.#seat(seat);
-      const label = seat === 2 && this.kind.mode !== "watch" ? t("{seat} (partner)", { seat: compass(seat) }) : compass(seat);
+      const place = compass(seat, this.value("players"));
+      const label = seat === 2 && this.kind.mode !== "watch" ? t("{seat} (partner)", { seat: place }) : place;
       return select(label, `seat-${seat}`, options, chosen, (agent) => (this.seats[seat] = agent));
     });
   }

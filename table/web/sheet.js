@@ -2,7 +2,7 @@
 
 import { ask, send } from "./client.js";
 import { clockLine } from "./clock.js";
-import { button, h, openDialog, render } from "./dom.js";
+import { button, closeDialog, h, icon, openDialog, render } from "./dom.js";
 import { num, signed, t } from "./i18n.js";
 import { openReplay } from "./replay.js";
 import { teamMark } from "./seats.js";
@@ -19,7 +19,7 @@ export function followSheet() {
   const name = over ? `${state.code} ${state.match} ${state.deal}` : null;
   if (name !== shownFor) {
     shownFor = name;
-    document.querySelector('dialog[data-dialog="sheet"]')?.close();
+    closeDialog("sheet");
     sheet = null;
     if (over) openSheet(state);
   } else if (sheet?.isConnected) {
@@ -79,7 +79,7 @@ function dealTable(state, deal) {
 }
 
 function bagsText({ bags, bag_points: points }) {
-  return bags ? t("{bags} ({points} points)", { bags, points: signed(points) }) : num(0);
+  return bags ? t("{bags} ({points})", { bags, points: signed(points) }) : num(0);
 }
 
 function bidsOf(state, deal, team) {
@@ -102,7 +102,7 @@ function historyTable(state) {
       {},
       h("th", { scope: "row" }, num(deal.deal + 1)),
       teams.map((team) => [h("td", { class: "number" }, signed(deal.result[team].points)), h("td", { class: "number total" }, num(deal.scores[team]))]),
-      h("td", {}, button(t("Look"), () => showDeal(deal), { kind: "quiet", "aria-label": t("Step through deal {n}", { n: deal.deal + 1 }) })),
+      h("td", {}, button(icon("eye"), () => showDeal(deal), { kind: "quiet", "aria-label": t("Step through deal {n}", { n: deal.deal + 1 }) })),
     ),
   );
   const heads = teams.map((team) => h("th", { scope: "colgroup", colspan: 2 }, teamMark(state, team), teamName(state, team)));

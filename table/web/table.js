@@ -38,17 +38,17 @@ export function showTable() {
   parts.root.dataset.n = state.n;
   parts.root.classList.toggle("waiting", state.phase === "waiting");
   if (state.phase === "waiting") {
-    render(parts.bar, h("h1", {}, t("Spades")), tableMenu());
+    render(parts.bar, h("div", { class: "bar-row" }, h("h1", {}, t("Spades")), tableMenu()));
     render(parts.decision, waitingRoom(state));
     return;
   }
   parts.felt.dataset.players = room.rules.players;
-  render(parts.bar, scoreboard(state, room.rules), situation(state, room.rules), tableMenu());
+  render(parts.bar, h("div", { class: "bar-row" }, scoreboard(state, room.rules), situation(state, room.rules), tableMenu()));
   const dir = document.documentElement.dir || "ltr";
   render(parts.seats, state.seats.map((_, seat) => directed(seatPanel(state, seat), dir)));
   showTrick(parts.trick, state);
   render(parts.decision, directed(decision(state), dir));
-  render(parts.own, ownLine(state));
+  render(parts.own, ownLine(state), handsInSight(state));
   showHand(parts.hand, state);
 }
 
@@ -59,7 +59,6 @@ function directed(element, dir) {
 }
 
 function decision(state) {
-  if (state.mode === "watch") return handsInSight(state);
   if (state.you === null || state.turn !== state.you) return waitingLine(state);
   if (state.phase === "bid") return bidPanel(state);
   if (state.phase === "blind") return blindPanel(state);

@@ -27,7 +27,7 @@ export function waitingRoom(state) {
 function seatLine(state, seat, k) {
   const who = seat.kind === "person" ? seat.name : seat.kind === "open" ? t("free: a bot until somebody comes") : agentName(seat.agent);
   const mark = h("span", { class: isOwnTeam(state, k % 2) ? "team-mark filled" : "team-mark", "aria-hidden": "true" });
-  return h("li", { "data-seat": k, class: seat.kind }, mark, h("span", { class: "place" }, compass(k)), h("span", { dir: "auto" }, who), k === state.you ? h("em", {}, t("you")) : null);
+  return h("li", { "data-seat": k, class: seat.kind }, mark, h("span", { class: "place" }, compass(k, state.seats.length)), h("span", { dir: "auto" }, who), k === state.you ? h("em", {}, t("you")) : null);
 }
 
 function beginning(state) {

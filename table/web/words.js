@@ -27,15 +27,15 @@ function rankName(rank) {
   return [t("jack"), t("queen"), t("king"), t("ace")][rank - 9];
 }
 
-/** The compass name of a seat. */
-export function compass(seat) {
-  return [t("South"), t("West"), t("North"), t("East")][seat];
+/** The compass name of a seat; of two players the second sits opposite. */
+export function compass(seat, players = 4) {
+  return [t("South"), t("West"), t("North"), t("East")][players === 2 ? 2 * seat : seat];
 }
 
 /** Whoever sits on a seat, as the table calls her: "You", a person's name, or the place of a bot. */
 export function seatName(state, seat) {
   if (seat === state.you) return t("You");
-  return state.seats[seat].name || compass(seat);
+  return state.seats[seat].name || compass(seat, state.seats.length);
 }
 
 /** The name of an agent: the ladder's in the language in use, others as they are. */

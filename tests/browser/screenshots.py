@@ -20,7 +20,7 @@ from table_server import TableServer
 
 from spades_env.files import write_atomically
 
-COLOURS = 128
+COLOURS = 256
 DESKTOP, PHONE = (1280, 800), (360, 740)
 SEATS = {"seat_1": "normal", "seat_2": "normal", "seat_3": "normal", "speed": "fast"}
 
@@ -162,12 +162,15 @@ def small(png: bytes) -> bytes:
 
 def main(folder: Path, names: list[str]) -> None:
     """Write table-NAME.png for each name, all of them by default."""
-    with tempfile.TemporaryDirectory() as place, TableServer(Path(place) / "t.sqlite", "--seed", "7") as server:
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-            for name in names or PICTURES:
-                write_atomically(folder / f"table-{name}.png", small(PICTURES[name](browser, server.url)))
-            browser.close()
+    with (
+        tempfile.TemporaryDirectory() as place,
+        TableServer(Path(place) / "t.sqlite", "--seed", "7") as server,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        for name in names or PICTURES:
+            write_atomically(folder / f"table-{name}.png", small(PICTURES[name](browser, server.url)))
+        browser.close()
 
 
 if __name__ == "__main__":

@@ -25,8 +25,8 @@ def tab_to(page: Page, selector: str) -> None:
 
 def focus_can_decide(page: Page) -> None:
     """Wait until the focus is on something that decides."""
-    page.wait_for_function(
-        "document.activeElement.matches('.card.legal, .decision .button, dialog[data-dialog=sheet] .button.primary')"
+    page.wait_for_selector(
+        ".card.legal:focus, .decision .button:focus, dialog[data-dialog=sheet] .button.primary:focus"
     )
 
 
@@ -106,7 +106,7 @@ def test_the_sheet_the_replay_and_the_last_trick(page: Page, table_url: str) -> 
     }
     for team in (0, 1):
         bags = table["Bags of this deal"][team]
-        bag_points = int(bags.split("(")[1].split(" ")[0]) if "(" in bags else 0
+        bag_points = int(bags.split("(")[1].strip(")")) if "(" in bags else 0
         items = int(table["Contract"][team]) + int(table["Nil"][team]) + int(table["Penalty for bags"][team])
         assert items + bag_points == int(table["This deal"][team])
     page.click("[data-key=replay]")

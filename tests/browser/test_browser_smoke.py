@@ -21,7 +21,7 @@ def test_a_person_sits_down_bids_and_plays_a_card(page: Page, table_url: str) ->
     before = version(page)
     page.locator(".card.legal").first.click()
     wait_for_news(page, before)
-    page.wait_for_function("document.querySelectorAll('.hand .card').length === 12")
+    page.wait_for_selector(".hand:not(:has(.card:nth-child(13)))")
 
 
 def test_an_illegal_card_does_nothing_but_say_why(page: Page, table_url: str) -> None:
