@@ -343,7 +343,7 @@ class House:
             await hosted.changed.wait()
         elif step.what == "think":
             await self._think(hosted, step)
-        elif await _waited(hosted.changed, step.at - self.now()):
+        elif await _waited(hosted.changed, step.at - self.now()) and self._is_due(hosted.room, step):
             if step.what == "deal":
                 hosted.room.deal_by_itself(self.now())
             else:
@@ -355,7 +355,7 @@ class House:
         room, name = hosted.room, hosted.room.seats[step.seat].agent
         n = room.course.n
         if self.thinkers.is_quick(name):
-            if await _waited(hosted.changed, step.at - self.now()):
+            if await _waited(hosted.changed, step.at - self.now()) and self._is_due(room, step):
                 self._agent_acts(hosted, step, n, self.thinkers.decide_now(name, room.course.game))
             return
         thought = asyncio.create_task(self.thinkers.decide(name, room.course.game))
@@ -373,8 +373,14 @@ class House:
                 await asyncio.gather(thought, return_exceptions=True)
 
     def _agent_acts(self, hosted: Hosted, step: Step, n: int, action: int) -> None:
-        if hosted.room.agent_acts(step.seat, n, action, self.now()):
+        if self._is_due(hosted.room, step) and hosted.room.agent_acts(step.seat, n, action, self.now()):
             self.tell(hosted)
+
+    def _is_due(self, room: Room, step: Step) -> bool:
+        """Whether the step is still the one to come, now: somebody may have paused or come back meanwhile."""
+        now = self.now()
+        due = room.next_step(now)
+        return due is not None and (due.what, due.seat) == (step.what, step.seat) and due.at <= now
 
 
 async def _waited(changed: asyncio.Event, seconds: float, thought: asyncio.Task[int] | None = None) -> bool:

@@ -33,6 +33,8 @@ QUICK: Final = ("easy", "normal")
 """Agents that decide in microseconds: asked on the event loop itself."""
 FALLBACK: Final = "easy"
 """Who decides when an agent does not."""
+START_SECONDS: Final = 600.0
+"""Most seconds that workers take to begin; compiling everything takes a minute or two on an idle machine."""
 HINT_LIMITS: Final = 2
 """Time limits that a hint may take, which asks for more than an action."""
 QUEUE_LIMITS: Final = 4
@@ -134,10 +136,14 @@ class Thinkers:
             self._start_workers()
 
     def _start_workers(self) -> None:
-        asyncio.wrap_future(self._pool.schedule(warm, args=((),))).add_done_callback(self._is_ready)
+        """Let the workers begin; if they have not after START_SECONDS, nobody waits for that any longer."""
+        begun = asyncio.wrap_future(self._pool.schedule(warm, args=((),)))
+        begun.add_done_callback(_looked_at)
+        begun.add_done_callback(self._begin)
+        asyncio.get_running_loop().call_later(START_SECONDS, self._begin)
 
-    def _is_ready(self, done: asyncio.Future[None]) -> None:
-        self.ready = not done.cancelled() and done.exception() is None
+    def _begin(self, *_: Any) -> None:
+        self.ready = True
 
     def close(self) -> None:
         """End the workers, whatever they do."""
@@ -191,8 +197,8 @@ class Thinkers:
         future = self._pool.schedule(function, args=(self.specs.get(name, name), view, key), timeout=limit)
         answer = asyncio.wrap_future(future)
         answer.add_done_callback(_looked_at)
-        if not self.ready:
-            return await asyncio.shield(answer)
+        while not self.ready and not answer.done():
+            await asyncio.wait({answer}, timeout=1.0)
         return await asyncio.wait_for(asyncio.shield(answer), limit * QUEUE_LIMITS)
 
 

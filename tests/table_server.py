@@ -22,6 +22,8 @@ from table.store import Store
 from table.thinking import Thinkers
 
 AGENTS = {"easy": "easy", "normal": "normal"}
+PATIENCE = 100.0
+"""Seconds after which a test gives up; machines that run tests are busy."""
 FAST = Limits(frames_per_second=1e6, frames_burst=10**6, lines_per_second=1e6, lines_burst=10**6)
 """No limits on what a test sends."""
 
@@ -43,7 +45,7 @@ class Client:
     def send(self, **frame: Any) -> None:
         self.socket.send(json.dumps(frame))
 
-    def receive(self, timeout: float = 20.0) -> dict[str, Any]:
+    def receive(self, timeout: float = PATIENCE) -> dict[str, Any]:
         text = self.socket.recv(timeout)
         assert isinstance(text, str)
         self.raw.append(text)
@@ -52,7 +54,7 @@ class Client:
             self.state = message
         return message
 
-    def until(self, *types: str, timeout: float = 20.0) -> dict[str, Any]:
+    def until(self, *types: str, timeout: float = PATIENCE) -> dict[str, Any]:
         """The next message of one of these types."""
         end = time.monotonic() + timeout
         while (message := self.receive(max(0.01, end - time.monotonic())))["t"] not in types:
@@ -73,7 +75,7 @@ class Client:
         assert answer["t"] == "error", answer
         return str(answer["code"])
 
-    def until_state(self, good: Any, timeout: float = 20.0) -> dict[str, Any]:
+    def until_state(self, good: Any, timeout: float = PATIENCE) -> dict[str, Any]:
         """The first state, from now on or the last one, for which `good` holds."""
         end = time.monotonic() + timeout
         while not (self.state and good(self.state)):
