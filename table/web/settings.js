@@ -2,13 +2,14 @@
 
 import { create } from "./client.js";
 import { h, render } from "./dom.js";
-import { t } from "./i18n.js";
+import { t, tn } from "./i18n.js";
 import { backButton } from "./lobby.js";
 import { presetName } from "./rulespage.js";
 import { preferences, prefer, store } from "./store.js";
 import { agentName, compass, errorText } from "./words.js";
 
 const TARGETS = [200, 300, 500];
+const PATIENCE = [30, 60, 120, 300]; // seconds
 const MAIN = ["nil_allowed", "blind_nil", "jokers", "bag_limit", "lead_spades", "mercy", "turn_direction"];
 
 /** The form for one kind of table. */
@@ -27,6 +28,9 @@ class SettingsForm {
     this.seats = kept.seats ?? [];
     this.speed = kept.speed ?? "normal";
     this.hint = kept.hint ?? "normal";
+    this.claims = kept.claims ?? true;
+    this.spectators = kept.spectators ?? true;
+    this.patience = kept.patience ?? 60;
     this.more = false;
     this.element = h("form", { class: "settings", on: { submit: (event) => this.#start(event) } });
     this.#show();
@@ -47,7 +51,7 @@ class SettingsForm {
     render(
       this.element,
       h("div", { class: "settings-head" }, backButton(), h("h2", {}, this.kind.title)),
-      h("section", { class: "group" }, this.#presetField(), this.#targetField(), this.#speedField(), this.kind.mode === "play" ? null : this.#hintField()),
+      h("section", { class: "group" }, this.#presetField(), this.#targetField(), this.#speedField(), this.kind.mode === "play" ? null : this.#hintField(), this.#comforts()),
       h("section", { class: "group" }, h("h3", {}, t("Seats")), h("div", { class: "seat-fields" }, this.#seatFields())),
       h("section", { class: "group" }, h("h3", {}, t("Rules")), h("div", { class: "fields" }, MAIN.map((name) => ruleField(this, name)))),
       this.#moreRules(),
@@ -78,6 +82,18 @@ class SettingsForm {
 
   #hintField() {
     return select(t("Hints from"), "hint", agentOptions(), this.hint, (agent) => (this.hint = agent));
+  }
+
+  /** What the table offers besides the rules. */
+  #comforts() {
+    const claims = this.kind.mode === "watch" ? null : toggle(t("Claim tricks that are certain"), "claims", this.claims, (on) => (this.claims = on));
+    if (this.kind.kind !== "room") return claims;
+    const waits = PATIENCE.map((n) => [String(n), tn("{n} second", "{n} seconds", n)]);
+    return [
+      claims,
+      toggle(t("Others may watch"), "spectators", this.spectators, (on) => (this.spectators = on)),
+      select(t("A bot plays for whoever thinks longer than"), "patience", waits, String(this.patience), (n) => (this.patience = Number(n))),
+    ];
   }
 
   #seatFields() {
@@ -113,15 +129,21 @@ class SettingsForm {
     event.preventDefault();
     const seats = Array.from({ length: this.value("players") }, (_, seat) => this.#seat(seat));
     const { kind, mode } = this.kind;
-    prefer({ settings: { ...preferences.settings, [kind]: { preset: this.preset, overrides: this.overrides, seats: this.seats, speed: this.speed, hint: this.hint } } });
-    const rules = { preset: this.preset, ...this.overrides };
-    const refused = await create({ rules, seats, mode, speed: this.speed, hint: this.hint });
+    const { preset, overrides, speed, hint, claims, spectators, patience } = this;
+    prefer({ settings: { ...preferences.settings, [kind]: { preset, overrides, seats: this.seats, speed, hint, claims, spectators, patience } } });
+    const refused = await create({ rules: { preset, ...overrides }, seats, mode, speed, hint, claims, spectators, patience });
     if (refused) this.#show([h("strong", {}, errorText(refused)), " ", h("span", { dir: "ltr" }, refused.text)]);
   }
 }
 
 function agentOptions() {
   return store.welcome.agents.map(({ name }) => [name, agentName(name)]);
+}
+
+/** A labelled switch. */
+function toggle(label, key, checked, onChange) {
+  const box = h("input", { type: "checkbox", role: "switch", key, name: key, checked, on: { change: (event) => onChange(event.target.checked) } });
+  return h("label", { class: "field switch" }, h("span", {}, label), box);
 }
 
 function select(label, key, options, chosen, onChange) {
@@ -138,11 +160,10 @@ function ruleField(form, name) {
 }
 
 function flag(form, { name, help }) {
-  const box = h("input", { type: "checkbox", role: "switch", key: name, name, checked: form.value(name), on: { change: (event) => form.set(name, event.target.checked) } });
-  return h("label", { class: "field switch" }, h("span", {}, t(help)), box);
+  return toggle(t(help), name, form.value(name), (on) => form.set(name, on));
 }
 
-function choices(form, { name, help, choices: all }) {
+function toggles(form, { name, help, choices: all }) {
   const options = all.map(({ value, text }) => [String(value), t(text)]);
   const read = (text) => all.find(({ value }) => String(value) === text).value;
   return select(t(help), name, options, String(form.value(name)), (text) => form.set(name, read(text)));
