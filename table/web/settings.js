@@ -163,7 +163,7 @@ function flag(form, { name, help }) {
   return toggle(t(help), name, form.value(name), (on) => form.set(name, on));
 }
 
-function toggles(form, { name, help, choices: all }) {
+function choices(form, { name, help, choices: all }) {
   const options = all.map(({ value, text }) => [String(value), t(text)]);
   const read = (text) => all.find(({ value }) => String(value) === text).value;
   return select(t(help), name, options, String(form.value(name)), (text) => form.set(name, read(text)));
