@@ -11,15 +11,16 @@ from typing import Any, Final
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from spades_env.record import record_for_seat
 from table import protocol
 from table.errors import Refusal
 from table.house import House, Place, Waiting
 from table.limits import Bucket
 from table.options import welcome
-from table.protocol import VERSION, clean_name, clean_text, parse_frame
+from table.protocol import VERSION, clean_name, clean_text, number_of, parse_frame
 
 GOING_AWAY: Final = 1001
+CLOSE_SECONDS: Final = 1.0
+"""How long a connection that is over may take to say so."""
 
 log = logging.getLogger("spades.table")
 
@@ -29,7 +30,8 @@ class Connection:
 
     def __init__(self, socket: WebSocket, house: House, address: str) -> None:
         self._socket, self._house, self.address = socket, house, address
-        self._outbox: asyncio.Queue[Mapping[str, Any] | None] = asyncio.Queue(house.limits.waiting_messages)
+        self._outbox: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue(house.limits.waiting_messages)
+        self._dropped = asyncio.Event()
         self._place: Place | None = None
         self._waiting: Waiting | None = None
         self._greeted = False
@@ -43,33 +45,27 @@ class Connection:
     async def run(self) -> None:
         """Serve until either side ends it."""
         await self._socket.accept()
-        writer = asyncio.create_task(self._write())
-        reader = asyncio.create_task(self._read())
+        tasks = [asyncio.create_task(job) for job in (self._write(), self._read(), self._dropped.wait())]
         try:
-            await asyncio.wait({writer, reader}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in (writer, reader, self._hint):
-                if task is not None:
-                    task.cancel()
-            await asyncio.gather(writer, reader, return_exceptions=True)
             self._end()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             with contextlib.suppress(Exception):
-                await self._socket.close(GOING_AWAY)
+                await asyncio.wait_for(self._socket.close(GOING_AWAY), CLOSE_SECONDS)
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Queue a message; a client that does not read is dropped."""
         try:
             self._outbox.put_nowait(message)
         except asyncio.QueueFull:
-            self._drop()
-
-    def _drop(self) -> None:
-        while not self._outbox.empty():
-            self._outbox.get_nowait()
-        self._outbox.put_nowait(None)
+            self._dropped.set()
 
     async def _write(self) -> None:
-        while (message := await self._outbox.get()) is not None:
+        while True:
+            message = await self._outbox.get()
             text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
             with contextlib.suppress(WebSocketDisconnect):
                 await self._socket.send_text(text)
@@ -84,7 +80,8 @@ class Connection:
 
     def _end(self) -> None:
         """The connection is gone: her seat waits for her, her place in a queue does not."""
-        self._greeted = False
+        if self._hint is not None:
+            self._hint.cancel()
         if self._waiting is not None:
             self._house.stop_waiting(self._waiting)
         if self._place is not None:
@@ -95,15 +92,13 @@ class Connection:
 
     def _receive(self, text: str | None) -> None:
         """Answer one frame."""
-        r: int | None = None
+        r = None if text is None else number_of(text)
         try:
             if not self._frames.take(self._house.now()):
                 raise Refusal("too_fast", "too many frames")
             if text is None:
                 raise Refusal("bad_frame", "a binary message; allowed: text")
-            frame = parse_frame(text)
-            r = frame.r
-            self._answer(frame)
+            self._answer(parse_frame(text))
         except Refusal as refusal:
             self._answered(refusal.message(), r)
         except Exception:
@@ -268,12 +263,6 @@ class Connection:
             if text is None:
                 raise Refusal("no_such_deal")
             return {"t": "deal", "k": frame.k, "record": json.loads(text), "text": text}
-        if not room.begun:
-            raise Refusal("not_allowed", "the room has not begun")
-        record = room.course.record(room.players(), room.code)
-        if not room.course.game.deal_over and not room.settings.open_cards:
-            if place.seat is None:
-                raise Refusal("not_seated")
-            record = record_for_seat(record, place.seat)
+        record = room.report(place.seat)
         name = f"spades-{room.code}-{record['match'] + 1}-{record['deal'] + 1}.jsonl"
         return {"t": "record", "record": record, "text": json.dumps(record, separators=(",", ":")), "file": name}

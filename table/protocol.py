@@ -34,6 +34,13 @@ class Frame(BaseModel):
     r: Number | None = None
 
 
+class _Numbered(BaseModel):
+    """The number of any object, whatever else is wrong with it."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+    r: Number | None = None
+
+
 class SettingsFrame(BaseModel):
     """The settings of a new room; what is left out has a default (table/settings.py)."""
 
@@ -170,6 +177,16 @@ def parse_frame(text: str) -> AnyFrame:
     if size > FRAME_BYTES and not isinstance(frame, Rtc):
         raise Refusal("too_big", f"the frame has {size} bytes; allowed: {FRAME_BYTES}")
     return frame
+
+
+def number_of(text: str) -> int | None:
+    """The number `r` of a frame, also of one that is refused; None if it has none."""
+    if len(text) > VOICE_BYTES:
+        return None
+    try:
+        return _Numbered.model_validate_json(text).r
+    except ValidationError:
+        return None
 
 
 def _first_error(error: ValidationError) -> str:

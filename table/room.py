@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Protocol
 
 from spades_env.engine.batch import IllegalActionError
+from spades_env.record import record_for_seat
 from table.claims import certain_line
 from table.course import ACT, AGENT, CLAIM, DEAL, MATCH, PERSON, STAND_IN, UNDO, Course, Event
 from table.errors import Refusal
@@ -325,6 +326,17 @@ class Room:
         if seat is not None and seat != turn:
             raise Refusal("not_your_turn")
         return turn
+
+    def report(self, seat: int | None) -> dict[str, Any]:
+        """The record of this deal: all of it once it is over or where all cards are open, else the seat's."""
+        if not self.begun:
+            raise Refusal("not_allowed", "the room has not begun")
+        record = self.course.record(self.players(), self.code)
+        if self.course.game.deal_over or self.settings.open_cards:
+            return record
+        if seat is None:
+            raise Refusal("not_seated")
+        return record_for_seat(record, seat)
 
     def players(self) -> list[str]:
         """Names for records, by seat: a person's, or the agent's."""
