@@ -11,18 +11,19 @@ import pytest
 from table_server import TableServer
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, ConsoleMessage, Page
 
 CHROMIUM = next((path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))), None)
 FAKE_MEDIA = ("--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream")
 
 
 @pytest.fixture(scope="module")
-def table_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A running table at instant speed; a quick match waits two seconds."""
+def table_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A running table with the module's OPTIONS; else at instant speed, and a quick match waits two seconds."""
     pytest.importorskip("starlette", reason="the extra `table` is not installed")
     folder: Path = tmp_path_factory.mktemp("table")
-    with TableServer(folder / "table.sqlite", "--speed", "instant", "--quick-wait", "2") as server:
+    options = getattr(request.module, "OPTIONS", ("--speed", "instant", "--quick-wait", "2"))
+    with TableServer(folder / "table.sqlite", *options) as server:
         yield server.url
 
 
@@ -46,8 +47,13 @@ def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-US")
     opened = context.new_page()
     problems: list[str] = []
+
+    def note(line: ConsoleMessage) -> None:
+        if line.type == "error" and "WebSocket connection" not in line.text:  # a server that is gone for a while
+            problems.append(line.text)
+
     opened.on("pageerror", lambda error: problems.append(str(error)))
-    opened.on("console", lambda line: problems.append(line.text) if line.type == "error" else None)
+    opened.on("console", note)
     yield opened
     context.close()
     assert not problems

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 DECIDES = ".card.legal, .decision .button:not([aria-disabled=true]), dialog[data-dialog=sheet] .button.primary"
 """Whatever a person can be asked for."""
+BOTS = {"seat_1": "easy", "seat_2": "easy", "seat_3": "easy"}
+"""The quickest bots of the ladder on all other seats: these tests are about the page."""
 LONG = 30_000
 """Milliseconds that anything may take on a busy machine."""
 

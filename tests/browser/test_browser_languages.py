@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from pages import LONG, open_table
+from pages import BOTS, LONG, open_table
 
 from table.options import languages
 
@@ -27,7 +27,7 @@ def choose_language(page: Page, language: str) -> None:
 @pytest.mark.parametrize("language", OTHERS)
 def test_the_table_in_another_language(page: Page, table_url: str, language: str) -> None:
     """Chosen in the page and kept: the same table, its words and direction those of the language."""
-    open_table(page, table_url, "alone")
+    open_table(page, table_url, "alone", **BOTS)
     page.wait_for_selector(".bidding")
     english = page.inner_text(".bidding h2")
     choose_language(page, language)
@@ -45,7 +45,7 @@ def test_urdu_runs_from_right_to_left(browser: Browser, table_url: str, width: i
     context = browser.new_context(viewport={"width": width, "height": 760})
     page = context.new_page()
     page.set_default_timeout(LONG)
-    open_table(page, table_url, "alone")
+    open_table(page, table_url, "alone", **BOTS)
     page.wait_for_selector(".bidding")
     choose_language(page, "ur")
     page.click("[data-key=menu-table]")

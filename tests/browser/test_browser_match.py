@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from pages import LONG, open_lobby, open_table, play_deal, scores, version, wait_for_decision, wait_for_news
+from pages import BOTS, LONG, open_lobby, open_table, play_deal, scores, version, wait_for_decision, wait_for_news
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -39,6 +39,9 @@ def test_a_whole_match_by_keyboard_alone(page: Page, table_url: str) -> None:
     tab_to(page, "[name=target]")
     page.keyboard.press("ArrowUp")  # 500, 300
     page.keyboard.press("ArrowUp")  # 200
+    for seat in (1, 2, 3):
+        tab_to(page, f"[name=seat-{seat}]")
+        page.keyboard.type("easy")
     tab_to(page, "[data-key=start]")
     page.keyboard.press("Enter")
     deals = 0
@@ -69,6 +72,8 @@ def test_a_whole_match_by_touch(browser: Browser, table_url: str) -> None:
     open_lobby(page, table_url)
     page.tap("[data-key=kind-alone]")
     page.select_option("[name=target]", "200")
+    for seat, bot in BOTS.items():
+        page.select_option(f"[name={seat.replace('_', '-')}]", bot)
     page.tap("[data-key=start]")
     for _ in range(MOST_DECISIONS):
         asked = wait_for_decision(page)
@@ -93,7 +98,7 @@ def test_a_whole_match_by_touch(browser: Browser, table_url: str) -> None:
 @pytest.mark.slow
 def test_the_sheet_the_replay_and_the_last_trick(page: Page, table_url: str) -> None:
     """After a deal: items that add up, the deal stepped through, the last trick again."""
-    open_table(page, table_url, "alone")
+    open_table(page, table_url, "alone", **BOTS)
     play_deal(page)
     rows = page.locator(".deal-sheet tbody tr")
     table = {

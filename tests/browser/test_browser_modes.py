@@ -1,39 +1,20 @@
-"""Watching, practice, two players with draft and double nil, and what each setting changes."""
+"""Practice, two players with draft and double nil, and what each setting changes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pytest
-from pages import open_lobby, open_table, play_deal, set_field, version, wait_for_news
+from pages import BOTS, open_lobby, open_table, play_deal, set_field, version, wait_for_news
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 
 @pytest.mark.slow
-def test_watching_four_bots(page: Page, table_url: str) -> None:
-    """All hands are open; paused, one step is one action; a whole deal comes to its sheet."""
-    open_table(page, table_url, "watch")
-    page.wait_for_selector("[data-key=pause]")
-    page.click("[data-key=pause]")
-    page.wait_for_selector("[data-key=pause]:has-text('Go on')")
-    assert page.locator(".open-hand").count() == 4
-    before = version(page)
-    page.click("[data-key=step]")
-    wait_for_news(page, before)
-    assert version(page) == before + 1
-    page.click("[data-key=menu-hint]")
-    page.click("[data-key=hint]")
-    page.wait_for_selector(".hint .advice")
-    page.click("[data-key=pause]")
-    page.wait_for_selector("dialog[data-dialog=sheet]")
-
-
-@pytest.mark.slow
 def test_practice_gives_hints_and_takes_back(page: Page, table_url: str) -> None:
     """A hint names an action that may be taken; taking back returns to the decision before."""
-    open_table(page, table_url, "practice", hint="normal")
+    open_table(page, table_url, "practice", hint="normal", **BOTS)
     page.wait_for_selector("[data-key=hint]")
     page.click("[data-key=hint]")
     page.wait_for_selector(".hint .advice strong")
@@ -46,7 +27,7 @@ def test_practice_gives_hints_and_takes_back(page: Page, table_url: str) -> None
 @pytest.mark.slow
 def test_two_players_draft_and_double_nil(page: Page, table_url: str) -> None:
     """Double nil before the first draw, thirteen cards drafted, one exchanged, then the play (R27, R28)."""
-    open_table(page, table_url, "alone", "two_player")
+    open_table(page, table_url, "alone", "two_player", seat_1="easy")
     page.wait_for_selector("[data-key=look], [data-key=blind]")
     page.click("[data-key=blind]")
     drawn = 0
@@ -88,22 +69,9 @@ SETTINGS = {
 def test_a_setting_changes_the_game(page: Page, table_url: str, name: str) -> None:
     """What was chosen in the form is seen at the table (R8, R10, R13, R21, R24)."""
     preset, fields, seen = SETTINGS[name]
-    open_table(page, table_url, "alone", preset, **fields)
+    open_table(page, table_url, "alone", preset, **BOTS, **fields)
     page.wait_for_selector(".decision .panel")
     page.wait_for_selector(seen)
-
-
-@pytest.mark.slow
-def test_jokers_direction_and_mercy(page: Page, table_url: str) -> None:
-    """Jokers are among the cards (R2), the turn passes the other way (R4), mercy stands on the rules page (R25)."""
-    chosen = {"jokers": True, "turn_direction": "counter_clockwise", "mercy": "-200"}
-    open_table(page, table_url, "watch", "classic", **chosen)
-    page.click("[data-key=pause]")
-    page.wait_for_selector("[data-key=pause]:has-text('Go on')")
-    assert "big joker" in page.inner_text(".open-hands") or "big joker" in page.inner_text(".trick, #live")
-    page.click("[data-key=menu-rules]")
-    assert "−200" in page.inner_text("[data-field=mercy]").replace("-", "−")
-    assert "South, East, North, West" in page.inner_text("[data-field=turn_direction]")
 
 
 def test_rules_that_do_not_go_together_are_refused_with_the_reason(page: Page, table_url: str) -> None:

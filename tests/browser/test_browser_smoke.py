@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pages import open_table, version, wait_for_decision, wait_for_news
+from pages import BOTS, open_table, version, wait_for_decision, wait_for_news
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def test_a_person_sits_down_bids_and_plays_a_card(page: Page, table_url: str) -> None:
     """Bots bid and play around her; contract, needs and her own panel follow (R7, R9, R11)."""
-    open_table(page, table_url, "alone")
+    open_table(page, table_url, "alone", **BOTS)
     page.click("[data-key=bid-57]")
     page.wait_for_selector(".card.legal")
     assert page.locator(".hand .card").count() == 13
@@ -26,7 +26,7 @@ def test_a_person_sits_down_bids_and_plays_a_card(page: Page, table_url: str) ->
 
 def test_an_illegal_card_does_nothing_but_say_why(page: Page, table_url: str) -> None:
     """R11 or R13, in the person's words; the card stays in her hand."""
-    open_table(page, table_url, "alone")
+    open_table(page, table_url, "alone", **BOTS)
     page.click("[data-key=bid-57]")
     while True:
         wait_for_decision(page)
@@ -46,7 +46,7 @@ def test_nothing_comes_from_elsewhere(page: Page, table_url: str) -> None:
     """No request leaves the server's own host, and no script or style is inline."""
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    open_table(page, table_url, "alone")
+    open_table(page, table_url, "alone", **BOTS)
     assert asked
     assert all(url.startswith((table_url, "ws://127.0.0.1")) for url in asked)
     assert page.locator("[style]:not(.hand):not(.bubble), body script:not([src])").count() == 0

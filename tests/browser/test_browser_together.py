@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from pages import LONG, open_lobby, open_table, play_deal, table_code, version, wait_for_decision, wait_for_news
+from pages import BOTS, LONG, open_lobby, open_table, play_deal, table_code, version, wait_for_decision, wait_for_news
 from table_server import TableServer
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def new_page(browser: Browser) -> Page:
 def open_room(browser: Browser, url: str) -> tuple[Page, Page]:
     """Ann opens a room, Bob comes by its link; two bots sit with them."""
     ann, bob = new_page(browser), new_page(browser)
-    open_table(ann, url, "room", **{"seat_1": "normal", "seat_3": "normal"})
+    open_table(ann, url, "room", **{"seat_1": "easy", "seat_3": "easy"})
     open_lobby(bob, url, "Bob")
     bob.goto(f"{url}r/{table_code(ann)}")
     ann.wait_for_selector(".sitting li.person:has-text('Bob')")
@@ -53,7 +53,10 @@ def test_a_room_of_two_people_and_two_bots(browser: Browser, table_url: str) -> 
     ann, bob = open_room(browser, table_url)
     for _ in range(6):
         decide(ann, bob)
-    wait_for_decision(ann)
+    for _ in range(100):
+        if ann.query_selector(".card.legal"):
+            break
+        decide(bob)
     held = ann.locator(".hand .card").evaluate_all("cards => cards.map(card => card.dataset.card)")
     ann.reload()
     ann.wait_for_selector(".hand .card")
@@ -126,7 +129,7 @@ def test_quick_match_with_bots_filling(page: Page, table_url: str) -> None:
 def test_the_server_is_killed_and_the_table_goes_on(page: Page, tmp_path: Path) -> None:
     """After kill -9 and a new start the page comes back by itself, with the same cards and the same bids."""
     with TableServer(tmp_path / "table.sqlite", "--speed", "instant") as server:
-        open_table(page, server.url, "alone")
+        open_table(page, server.url, "alone", **BOTS)
         page.click("[data-key=bid-57]")
         page.wait_for_selector(".card.legal")
         cards = page.locator(".hand .card").evaluate_all("cards => cards.map(card => card.dataset.card)")
