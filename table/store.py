@@ -62,7 +62,7 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self._lock = FileLock(f"{self.path}.lock")
+        self._lock = FileLock(f"{self.path}.lock", thread_local=False)
         try:
             self._lock.acquire(timeout=0)
         except Timeout:
@@ -153,13 +153,17 @@ class Store:
         except RulesError as error:
             raise StoreError(f"{self.path}: room {code}: {error}") from None
         room = Room(code, chosen, secret, self, seats=[_seat(told) for told in json.loads(seats)], begun=bool(begun))
-        for n, kind, value, by in self._db.execute(
-            "select n, kind, value, by from events where code = ? order by n", (code,)
-        ):
-            if n != room.course.n:
-                raise StoreError(f"{self.path}: room {code}: event {room.course.n} is missing")
-            room.course.take(Event(kind, value, by))
+        for event in self.events(code):
+            room.course.take(event)
         return room
+
+    def events(self, code: str) -> Iterator[Event]:
+        """The events of a room in order."""
+        rows = self._db.execute("select n, kind, value, by from events where code = ? order by n", (code,))
+        for count, (n, kind, value, by) in enumerate(rows):
+            if n != count:
+                raise StoreError(f"{self.path}: room {code}: event {count} is missing")
+            yield Event(kind, value, by)
 
     def open_codes(self) -> list[str]:
         """Codes of the rooms that are not closed."""

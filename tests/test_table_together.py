@@ -23,12 +23,23 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield found
 
 
-def play_together(ann: Client, bo: Client, rounds: int) -> None:
-    """Each takes her next decision, so many times."""
-    for _ in range(rounds):
-        for client in (ann, bo):
-            if client.my_turn()["phase"] != "deal over":
-                client.play(1)
+def waiting_for(ann: Client, bo: Client) -> Client | None:
+    """Whom of the two the table waits for, both having seen that state; None at the end of a deal."""
+    while (state := ann.ask(t="voice", on=False))["turn"] not in (0, 2, None):
+        pass
+    bo.until_state(lambda s: s["n"] >= state["n"])
+    return None if state["turn"] is None else ann if state["turn"] == 0 else bo
+
+
+def play_together(ann: Client, bo: Client, actions: int) -> None:
+    """So many decisions of the two people, or to the end of the deal."""
+    for _ in range(actions):
+        client = waiting_for(ann, bo)
+        if client is None:
+            return
+        n = client.state["n"]
+        client.play(1)
+        ann.until_state(lambda s, n=n: s["n"] > n)
 
 
 def pair(server: Server) -> tuple[Client, Client, dict[str, str]]:
@@ -136,12 +147,13 @@ def test_practice_has_hints_and_takes_back(server: Server) -> None:
 
 def test_friends_play_a_deal_and_talk(server: Server) -> None:
     ann, bo, _ = pair(server)
-    play_together(ann, bo, 14)
+    play_together(ann, bo, 28)
     assert ann.until_state(lambda s: s["phase"] == "deal over")["history"]
     ann.send(t="say", text="  well   played <b> ")
     said = bo.until("said")
     assert (said["seat"], said["name"], said["text"], said["emoji"]) == (0, "Ann", "well played <b>", False)
     bo.send(t="say", emoji="👏")
+    assert ann.until("said")["seat"] == 0  # her own line comes back, too
     assert ann.until("said")["emoji"]
     n = ann.state["n"]
     assert ann.ask(t="next", n=n)["seats"][0]["ready"]
@@ -194,7 +206,7 @@ def test_who_leaves_is_replaced_by_an_agent(server: Server) -> None:
     ann.play(2)
     cy = server.client()
     assert cy.ask(t="join", code=words["code"], name="Cy")["seat"] == 2
-    cy.play(1)
+    play_together(ann, cy, 3)
     assert ann.ask(t="leave")["t"] == "left"
     cy.ask(t="leave")
     late = server.client()
@@ -272,8 +284,8 @@ def test_who_stops_waiting_is_not_seated(server: Server) -> None:
 def test_a_table_goes_on_after_a_restart(tmp_path: Path) -> None:
     with running(tmp_path / "a.sqlite") as server:
         ann, bo, words = pair(server)
-        play_together(ann, bo, 3)
-        ann.my_turn() if ann.state["turn"] == 0 else bo.my_turn()
+        play_together(ann, bo, 5)
+        assert waiting_for(ann, bo) is not None
         before = ann.ask(t="voice", on=False)
         second = bo.ask(t="voice", on=False)
     with running(tmp_path / "a.sqlite") as server:
@@ -285,7 +297,7 @@ def test_a_table_goes_on_after_a_restart(tmp_path: Path) -> None:
         state = ann.until("state")
         for name in set(before) - {"r", "seats", "clock", "spectators"}:
             assert state[name] == before[name], name
-        bo.play(2)
+        play_together(ann, bo, 4)
 
 
 def test_rooms_leave_memory_with_the_last_connection(tmp_path: Path) -> None:
@@ -327,10 +339,10 @@ def test_an_agent_that_fails_is_replaced_at_that_decision(
     ):
         client = server.client()
         client.create(seats=["you", bad, "easy", "easy"])
-        client.until_state(lambda s: s["bids"][1] is not None, timeout=120)
-        if client.my_turn()["bids"][0] is None:
+        client.until_state(lambda s: s["turn"] == 0 or s["bids"][1] is not None)
+        if client.state["bids"][1] is None:
             client.play(1)
-        assert client.state["bids"][1] is not None
+        assert client.until_state(lambda s: s["bids"][1] is not None)
     lines = [record.getMessage() for record in caplog.records if bad in record.getMessage()]
     assert any("easy decides" in line for line in lines)
     assert not any("legal" in line for line in lines)
