@@ -8,6 +8,7 @@ not show.
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -63,12 +64,14 @@ def write_catalogue(path: Path, catalogue: Catalog) -> None:
     """Write a catalogue, sorted, without line numbers and dates, so that a diff shows texts alone."""
     text = io.BytesIO()
     write_po(text, catalogue, width=WIDTH, sort_output=True, include_lineno=False)
-    kept = [line for line in text.getvalue().decode("utf-8").splitlines(keepends=True) if not _is_date(line)]
+    kept = [line for line in text.getvalue().decode("utf-8").splitlines(keepends=True) if not _is_clutter(line)]
     write_atomically(path, "".join(kept))
 
 
-def _is_date(line: str) -> bool:
-    return line.startswith(('"POT-Creation-Date', '"PO-Revision-Date', '"Last-Translator', '"Language-Team'))
+def _is_clutter(line: str) -> bool:
+    """Whether a line of the header says when, by whom or with what: the history of the files knows."""
+    kept = ("Project-Id-Version", "Language:", "Plural-Forms", "MIME-Version", "Content-")
+    return bool(re.match(r'"[A-Z][A-Za-z-]+: .*\\n"$', line)) and not line[1:].startswith(kept)
 
 
 def bring_up_to_date(path: Path, texts: Catalog) -> None:

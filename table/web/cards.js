@@ -61,7 +61,7 @@ export function suitSign(suit) {
 export function cardText(card) {
   const rank = isJoker(card) ? (card === LITTLE_JOKER ? "☆" : "★") : RANKS[rankOf(card)];
   const suit = suitOf(card);
-  return h("span", { class: `card-text suit-${suit}` }, h("span", { class: "visually-hidden" }, cardName(card)), h("span", { "aria-hidden": "true" }, rank), suitSign(suit));
+  return h("bdi", { class: `card-text suit-${suit}`, dir: "ltr" }, h("span", { class: "visually-hidden" }, cardName(card)), h("span", { "aria-hidden": "true" }, rank), suitSign(suit));
 }
 
 function pip(suit, x, y, size, extra = "", turned = false) {

@@ -1,7 +1,7 @@
 // Languages: texts from gettext catalogues that the server serves as JSON, plural and number forms from Intl.
 
-let language = "en";
 let messages = {};
+let digits = ["en"];
 let numbers = new Intl.NumberFormat("en");
 let percents = new Intl.NumberFormat("en", { style: "percent" });
 let forms = new Intl.PluralRules("en");
@@ -10,6 +10,9 @@ let slots = ["one", "other"];
 /** Languages by code, each in its own words; the server says which of them have a catalogue. */
 export const LANGUAGE_NAMES = { en: "English", hi: "हिन्दी", ne: "नेपाली", ur: "اردو", te: "తెలుగు" };
 
+/** Where browsers lack a language's numbers: those of a language that writes them alike. */
+const NUMBERS = { ne: ["ne", "hi-u-nu-deva"] };
+
 const ORDER = ["zero", "one", "two", "few", "many", "other"];
 
 /** Load a language's catalogue and turn the page into it; English stays where a text is missing. */
@@ -17,10 +20,10 @@ export async function useLanguage(code) {
   const answer = await fetch(`/messages/${code}.json`);
   if (!answer.ok) throw new Error(`no catalogue for ${code}`);
   const catalogue = await answer.json();
-  language = code;
   messages = catalogue.messages;
-  numbers = new Intl.NumberFormat(code);
-  percents = new Intl.NumberFormat(code, { style: "percent" });
+  digits = NUMBERS[code] ?? [code];
+  numbers = new Intl.NumberFormat(digits);
+  percents = new Intl.NumberFormat(digits, { style: "percent" });
   forms = new Intl.PluralRules(code);
   slots = ORDER.filter((slot) => forms.resolvedOptions().pluralCategories.includes(slot));
   document.documentElement.lang = code;
@@ -48,7 +51,7 @@ export function tn(one, many, n, values = {}) {
 
 /** A number in the language's digits. */
 export function num(value, options) {
-  return options ? new Intl.NumberFormat(language, options).format(value) : numbers.format(value);
+  return options ? new Intl.NumberFormat(digits, options).format(value) : numbers.format(value);
 }
 
 /** A number of points with its sign. */

@@ -9,8 +9,22 @@ let timer = null;
 export function notice(text) {
   const place = document.getElementById("notice");
   place.textContent = text;
+  place.style.setProperty("bottom", `${spaceBelow()}px`);
+  place.hidePopover();
+  place.showPopover();
   place.classList.add("shown");
   clearTimeout(timer);
-  timer = setTimeout(() => place.classList.remove("shown"), SHOWN_FOR);
+  timer = setTimeout(() => hide(place), SHOWN_FOR);
   say(text);
+}
+
+function hide(place) {
+  place.classList.remove("shown");
+  place.hidePopover();
+}
+
+/** Above the hand, so that no card is covered; at the window's end where there is no hand. */
+function spaceBelow() {
+  const own = document.querySelector(".own")?.getBoundingClientRect();
+  return own?.height ? Math.max(8, window.innerHeight - own.bottom) : 16;
 }

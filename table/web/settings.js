@@ -172,7 +172,7 @@ function choices(form, { name, help, choices: all }) {
 function number(form, { name, help, low, high, none }) {
   const value = form.value(name);
   const change = (event) => event.target.reportValidity() && event.target.value !== "" && form.set(name, Number(event.target.value));
-  const box = h("input", { type: "number", key: name, name, min: low, max: high, step: 1, value: value ?? "", disabled: value === null, on: { change } });
+  const box = h("input", { type: "number", dir: "ltr", key: name, name, min: low, max: high, step: 1, value: value ?? "", disabled: value === null, on: { change } });
   const off = none ? noneSwitch(form, name, none, low, high) : null;
   return h("div", { class: "field number-field" }, h("label", {}, h("span", {}, t(help)), box), off);
 }

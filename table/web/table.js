@@ -83,12 +83,17 @@ function ownLine(state) {
     h(
       "div",
       { class: "own-buttons" },
-      state.undo ? button([icon("undo"), t("Take back")], () => send({ t: "undo" }), { key: "undo", kind: "quiet" }) : null,
-      hints(room) && (yours || room.settings.mode === "watch") ? button([icon("hint"), t("Hint")], () => send({ t: "hint", n: state.n }), { key: "hint", kind: "quiet" }) : null,
+      state.undo ? labelled("undo", t("Take back"), () => send({ t: "undo" }), { key: "undo", kind: "quiet" }) : null,
+      hints(room) && (yours || room.settings.mode === "watch") ? labelled("hint", t("Hint"), () => send({ t: "hint", n: state.n }), { key: "hint", kind: "quiet" }) : null,
       state.claim ? button(t("Claim the rest"), () => send({ t: "claim", n: state.n }), { key: "claim" }) : null,
       pausable(room) ? watchButtons(state) : null,
     ),
   );
+}
+
+/** A button with an icon and a label; on a phone the icon alone. */
+function labelled(name, text, onClick, props) {
+  return button([icon(name), h("span", { class: "label" }, text)], onClick, { "aria-label": text, title: text, ...props });
 }
 
 /** Whether the table may be paused: only agents play, or one person practises. */
@@ -98,8 +103,8 @@ function pausable(room) {
 
 function watchButtons(state) {
   return [
-    button([icon(state.paused ? "play" : "pause"), state.paused ? t("Go on") : t("Pause")], () => send({ t: "pause", on: !state.paused }), { key: "pause" }),
-    store.room.settings.mode === "watch" && button([icon("step"), t("One step")], () => send({ t: "step" }), { key: "step", "aria-disabled": state.paused ? null : "true" }),
+    labelled(state.paused ? "play" : "pause", state.paused ? t("Go on") : t("Pause"), () => send({ t: "pause", on: !state.paused }), { key: "pause" }),
+    store.room.settings.mode === "watch" && labelled("step", t("One step"), () => send({ t: "step" }), { key: "step", "aria-disabled": state.paused ? null : "true" }),
   ];
 }
 
