@@ -115,8 +115,9 @@ def hint(browser: Browser, url: str) -> bytes:
     with new_page(browser) as page:
         open_table(page, url, "practice", **SEATS, hint="hard")
         play_cards(page, 2)
-        page.click("[data-key=hint]")
-        page.wait_for_selector(".values")
+        while not page.query_selector(".values"):  # on a fresh machine the agent is compiled first
+            page.click("[data-key=hint]")
+            page.wait_for_timeout(5000)
         page.click(".beliefs summary")
         page.mouse.move(2, 2)
         return page.screenshot()
