@@ -111,7 +111,7 @@ class Person:
         self.number += 1
         self.asked[self.number] = time.perf_counter()
         task = asyncio.ensure_future(self.send(**frame, r=self.number))
-        task.add_done_callback(lambda done: done.exception())
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
 def memory_of(pid: int) -> float:
