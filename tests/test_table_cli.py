@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="needs the extra `table`")
 
-from table_server import Client
+from table_sockets import Client
 
 import spades_cli.table
 from spades_cli.main import main
