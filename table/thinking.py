@@ -1,7 +1,7 @@
 """Agents off the event loop: the quick ones where they are, all others in processes of their own with a time limit.
 
-A search in a thread would not hold the server up, as kernels release the interpreter's lock (measured: with `expert` in
-a thread the loop was late by 1.7 ms in 95 % of cases, in a process by 2.8, on two busy cores). But a process can be ended
+A search in a thread would not hold the server up, as kernels release the interpreter's lock (measured on two busy cores:
+with `expert` in a thread the loop was late by 1.7 ms in 95 % of cases, in a process by 2.8). But a process can be ended
 when it does not answer, and other people's agents hold the lock.
 """
 
