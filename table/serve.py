@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import uvicorn
 
 from table.app import make_app
+from table.equity import Shelf
 from table.house import QUICK_SECONDS, House
 from table.limits import VOICE_BYTES, Limits
 from table.settings import PACES
@@ -57,7 +58,8 @@ def listening_socket(host: str, port: int) -> socket.socket:
 def serve(options: Options, sockets: socket.socket, started: Callable[[], None] | None = None) -> None:
     """Serve until interrupted."""
     store = Store(options.database)
-    thinkers = Thinkers(options.agents, workers=options.workers, time_limit=options.time_limit)
+    shelf = Shelf(f"{options.database}-equity")
+    thinkers = Thinkers(options.agents, shelf=shelf, workers=options.workers, time_limit=options.time_limit)
     house = House(
         store,
         thinkers,

@@ -1,7 +1,8 @@
 """Agents off the event loop: the quick ones where they are, all others in processes of their own with a time limit.
 
-Kernels hold the interpreter's lock, so a search in a thread would stop the server (docs/table_protocol.md has the
-measurement); a process can also be ended when it does not answer.
+A search in a thread would not hold the server up, as kernels release the interpreter's lock (measured on two busy cores:
+with `expert` in a thread the loop was late by 1.7 ms in 95 % of cases, in a process by 2.8). But a process can be ended
+when it does not answer, and other people's agents hold the lock.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from spades_env.engine.batch import legal_action_list
 from spades_env.engine.state import StateArray
 from spades_env.game import Game
 from spades_env.view import VIEW
+from table.equity import Shelf, for_points, missing_table
 from table.errors import Refusal
 
 LADDER: Final = ("easy", "normal", "hard", "expert", "champion")
@@ -40,6 +42,9 @@ HINT_LIMITS: Final = 2
 QUEUE_LIMITS: Final = 4
 """Time limits after which nobody waits any longer, although the worker may not have turned to the question."""
 
+Question = tuple[bytes, int, str]
+"""The view of the seat to act as bytes, the key of the decision, the folder of equity tables."""
+
 log = logging.getLogger("spades.table")
 
 
@@ -49,20 +54,25 @@ def agent_of(spec: str) -> Agent:
     return load_agent(spec)
 
 
-def decide(spec: str, view: bytes, key: int) -> int:
-    """The action that an agent chooses; runs in a worker. An illegal one is an AgentError."""
+def decide(spec: str, view: bytes, key: int, equity: str = "") -> int:
+    """The action that an agent chooses; runs in a worker. An illegal one is an AgentError.
+
+    `equity` is the folder of equity tables: for a decision that needs one which is not there she plays for points.
+    """
     views, keys = np.frombuffer(view, VIEW).copy(), np.array([key], np.uint64)
-    action = int(agent_of(spec).act(views, keys)[0])
+    chosen = spec if missing_table(spec, views, equity) is None else for_points(spec)
+    action = int(agent_of(chosen).act(views, keys)[0])
     if action not in legal_action_list(np.ascontiguousarray(views["known"]), 0):
         raise AgentError(f"agent {spec!r} chose action {action}, which is not legal")
     return action
 
 
-def explain(spec: str, view: bytes, key: int) -> dict[str, Any]:
+def explain(spec: str, view: bytes, key: int, equity: str = "") -> dict[str, Any]:
     """What an agent would do and what she says of it, as plain values; runs in a worker."""
-    agent = agent_of(spec)
-    told: dict[str, Any] = {"agent": agent.name, "action": decide(spec, view, key), "values": [], "unit": None}
     views, keys = np.frombuffer(view, VIEW).copy(), np.array([key], np.uint64)
+    chosen = spec if missing_table(spec, views, equity) is None else for_points(spec)
+    agent = agent_of(chosen)
+    told: dict[str, Any] = {"agent": spec, "action": decide(chosen, view, key), "values": [], "unit": None}
     legal = legal_action_list(np.ascontiguousarray(views["known"]), 0)
     return told | _values(agent, views, keys, legal) | _beliefs(agent, views, keys)
 
@@ -122,8 +132,8 @@ class Thinkers:
     compiles what is not compiled yet: until then `ready` is False, and questions wait.
     """
 
-    def __init__(self, specs: Mapping[str, str], *, workers: int = 1, time_limit: float = 5.0) -> None:
-        self.specs, self.time_limit = specs, time_limit
+    def __init__(self, specs: Mapping[str, str], *, shelf: Shelf, workers: int = 1, time_limit: float = 5.0) -> None:
+        self.specs, self.time_limit, self._shelf = specs, time_limit, shelf
         slow = tuple(spec for name, spec in specs.items() if name not in QUICK)
         self.ready = not slow
         context = multiprocessing.get_context("spawn")
@@ -147,6 +157,7 @@ class Thinkers:
 
     def close(self) -> None:
         """End the workers, whatever they do."""
+        self._shelf.close()
         self._pool.stop()
         self._pool.join()
 
@@ -156,9 +167,9 @@ class Thinkers:
 
     def decide_now(self, name: str, game: Game) -> int:
         """The action of a quick agent."""
-        view, key = _question(game)
+        question = self._question(name, game)
         try:
-            return decide(name, view, key)
+            return decide(name, *question)
         except AgentError as error:
             log.warning("agent %s: %s; the first legal action is taken", name, type(error).__name__)
             return game.legal_actions()[0]
@@ -167,9 +178,9 @@ class Thinkers:
         """The action of any agent; of FALLBACK, with a line in the log, if she fails or takes too long."""
         if self.is_quick(name):
             return self.decide_now(name, game)
-        question, fallback = _question(game), self.decide_now(FALLBACK, game)
+        question, fallback = self._question(name, game), self.decide_now(FALLBACK, game)
         try:
-            return int(await self._ask(decide, name, *question, self.time_limit))
+            return int(await self._ask(decide, name, question, self.time_limit))
         except (TimeoutError, FutureTimeoutError):
             log.warning("agent %s: no answer in %g s; %s decides", name, self.time_limit, FALLBACK)
         except asyncio.CancelledError:
@@ -182,9 +193,9 @@ class Thinkers:
         """What an agent says of the decision that `game` waits for."""
         limit = HINT_LIMITS * self.time_limit
         if self.is_quick(name):
-            return explain(name, *_question(game))
+            return explain(name, *self._question(name, game))
         try:
-            return dict(await self._ask(explain, name, *_question(game), limit))
+            return dict(await self._ask(explain, name, self._question(name, game), limit))
         except asyncio.CancelledError:
             raise
         except (TimeoutError, FutureTimeoutError):
@@ -192,9 +203,19 @@ class Thinkers:
         except Exception as error:
             raise Refusal("no_answer", f"{name}: {type(error).__name__}") from None
 
-    async def _ask(self, function: Any, name: str, view: bytes, key: int, limit: float) -> Any:
+    def _question(self, name: str, game: Game) -> Question:
+        """What a worker is asked; a table that she would need is ordered."""
+        keys = np.zeros(1, np.uint64)
+        decision_keys(game.states, keys)
+        views = game.view(game.turn or 0).views
+        missing = missing_table(self.specs.get(name, name), views, self._shelf.folder)
+        if missing is not None:
+            self._shelf.request(missing)
+        return views.tobytes(), int(keys[0]), self._shelf.folder
+
+    async def _ask(self, function: Any, name: str, question: Question, limit: float) -> Any:
         """Put a question to a worker. Who stops waiting does not end the worker, which others wait for, too."""
-        future = self._pool.schedule(function, args=(self.specs.get(name, name), view, key), timeout=limit)
+        future = self._pool.schedule(function, args=(self.specs.get(name, name), *question), timeout=limit)
         answer = asyncio.wrap_future(future)
         answer.add_done_callback(_looked_at)
         while not self.ready and not answer.done():
@@ -206,10 +227,3 @@ def _looked_at(done: asyncio.Future[Any]) -> None:
     """An answer that nobody waits for any longer is no error."""
     if not done.cancelled():
         done.exception()
-
-
-def _question(game: Game) -> tuple[bytes, int]:
-    """The view of the seat to act as bytes, and the key of the decision."""
-    keys = np.zeros(1, np.uint64)
-    decision_keys(game.states, keys)
-    return game.view(game.turn or 0).views.tobytes(), int(keys[0])

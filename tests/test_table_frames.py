@@ -17,7 +17,7 @@ pytest.importorskip("starlette", reason="needs the extra `table`")
 
 from hypothesis import given
 from hypothesis import strategies as st
-from table_server import Client, Server, running
+from table_sockets import Client, Server, running
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from table.connection import Connection

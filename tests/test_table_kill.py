@@ -19,7 +19,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="needs the extra `table`")
 
-from table_server import Client
+from table_sockets import Client
 from websockets.exceptions import ConnectionClosed
 
 from spades_env.record.files import check_record

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="needs the extra `table`")
 
-from table_server import AGENTS, FAST, Client, Server, running
+from table_sockets import AGENTS, FAST, Client, Server, running
 
 from spades_env.record.files import check_record
 from spades_env.rules import PRESETS

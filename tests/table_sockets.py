@@ -14,6 +14,7 @@ import uvicorn
 from websockets.sync.client import ClientConnection, connect
 
 from table.app import make_app
+from table.equity import Shelf
 from table.house import House
 from table.limits import VOICE_BYTES, Limits
 from table.serve import listening_socket
@@ -131,7 +132,7 @@ def running(
     listening = listening_socket("127.0.0.1", 0)
     house = House(
         Store(database),
-        Thinkers(agents, time_limit=time_limit),
+        Thinkers(agents, shelf=Shelf(f"{database}-equity"), time_limit=time_limit),
         agents,
         pace=PACES[pace],
         **{"limits": FAST} | options,
