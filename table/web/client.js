@@ -135,6 +135,7 @@ const HANDLERS = {
   },
   error(frame, asked) {
     if (!asked) complain(frame);
+    if (frame.code === "replaced") goHome();
   },
 };
 
