@@ -13,8 +13,10 @@ pytest.importorskip("starlette", reason="needs the extra `table`")
 from table_sockets import AGENTS, FAST, Client, Server, running
 
 from spades_env.record.files import check_record
-from spades_env.rules import PRESETS
+from spades_env.rules import PRESETS, Rules
+from table.errors import Refusal
 from table.limits import Limits
+from table.thinking import check_rules
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +93,14 @@ def test_rules_that_are_changed_are_the_rules_that_are_played(server: Server) ->
     if state["turn"] == state["first"]:
         assert state["dealer"] == 1
     client.close()
+
+
+def test_an_agent_that_does_not_know_the_rules_is_refused() -> None:
+    check_rules("champion", PRESETS["classic"].replace(target=200))
+    check_rules("expert", Rules(jokers=True, bag_limit=5))
+    with pytest.raises(Refusal, match="not trained for these rules") as caught:
+        check_rules("champion", Rules(bag_limit=5))
+    assert caught.value.code == "bad_settings"
 
 
 def test_speed_and_pause(server: Server) -> None:
