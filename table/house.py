@@ -423,7 +423,7 @@ def new_code() -> str:
 
 def is_local(address: str) -> bool:
     """Whether an address is the machine's own."""
-    return address in ("127.0.0.1", "::1", "testclient")
+    return address in ("127.0.0.1", "::1")
 
 
 def rules_page(rules: Rules) -> list[dict[str, Any]]:
