@@ -99,9 +99,12 @@ def command(
     if finite_number("quick-wait", quick_wait) < 0:
         raise ValueError(f"quick-wait is {quick_wait:g}; allowed: 0 or more")
     _need_extra()
+    from table.app import checked_origin
     from table.serve import Options, listening_socket, serve
     from table.thinking import LADDER
 
+    for origin in origins:
+        checked_origin(origin)
     for text in more_agents:
         agent = load_agent(text)
         if hasattr(agent, "close"):

@@ -37,7 +37,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, hosts: Collection[str] = (), origins: Collection[str] = ()) -> None:
         self._app, self._origins = app, frozenset(origins)
-        self._hosts = {"localhost", "testserver", *hosts, *(urlsplit(origin).hostname or "" for origin in origins)}
+        self._hosts = {"localhost", *hosts, *(urlsplit(checked_origin(origin)).hostname for origin in origins)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, or refuse with 403."""
@@ -62,11 +62,11 @@ class Guard:
 
     def _is_known(self, host: str) -> bool:
         try:
-            name = urlsplit(f"//{host}").hostname or ""
+            name = urlsplit(f"//{host}").hostname
         except ValueError:
             return False
-        if name in self._hosts:
-            return True
+        if name is None or name in self._hosts:
+            return name is not None
         try:
             ipaddress.ip_address(name)
         except ValueError:
@@ -82,6 +82,20 @@ class Guard:
             return urlsplit(origin).netloc == headers.get("host")
         except ValueError:
             return False
+
+
+def checked_origin(text: str) -> str:
+    """An origin as browsers send it; ValueError for anything else."""
+    try:
+        parts = urlsplit(text)
+        whole = (
+            parts.scheme in ("http", "https") and bool(parts.hostname) and text == f"{parts.scheme}://{parts.netloc}"
+        )
+    except ValueError:
+        whole = False
+    if not whole:
+        raise ValueError(f"origin is {text!r}; allowed: http:// or https://, a host and perhaps a port, no more")
+    return text
 
 
 def _headers(host: str) -> dict[str, str]:

@@ -21,7 +21,7 @@ from table.protocol import SettingsFrame
 from table.room import Room, Step
 from table.settings import OPEN, YOU, Pace, Settings, checked_settings
 from table.store import Store
-from table.thinking import Thinkers
+from table.thinking import Thinkers, check_rules
 
 QUICK_SECONDS: Final = 20.0
 
@@ -114,6 +114,8 @@ class House:
         if not is_local(peer.address) and not self._new.of(peer.address, self.now()).take(self.now()):
             raise Refusal("too_fast", "too many new rooms")
         settings = checked_settings(frame, tuple(self.agents))
+        for chosen in {*settings.seats, settings.hint, settings.open_agent} & set(self.agents):
+            check_rules(self.agents[chosen], settings.rules)
         hosted = self._open(settings)
         room, now = hosted.room, self.now()
         token = None
@@ -286,6 +288,7 @@ class House:
         if len(self._hosted) >= self.limits.rooms:
             raise Refusal("busy")
         room.pace = self._pace
+        room.wake(self.now())
         return self._host(room)
 
     def _host(self, room: Room) -> Hosted:
@@ -420,7 +423,7 @@ def new_code() -> str:
 
 def is_local(address: str) -> bool:
     """Whether an address is the machine's own."""
-    return address in ("127.0.0.1", "::1", "testclient")
+    return address in ("127.0.0.1", "::1")
 
 
 def rules_page(rules: Rules) -> list[dict[str, Any]]:

@@ -143,6 +143,12 @@ class Room:
                 return k
         raise Refusal("bad_token")
 
+    def wake(self, now: float) -> None:
+        """The room comes from the store: nobody is there yet, and everybody has time to come back."""
+        for seat in self.seats:
+            seat.connected, seat.gone_since = False, now
+        self._ready_at = self._turn_since = now
+
     def gone(self, seat: int, now: float) -> None:
         """A person's connection is gone; she may come back."""
         self.seats[seat].connected, self.seats[seat].gone_since = False, now
@@ -256,7 +262,7 @@ class Room:
         if self.others_than(game.turn):
             waits.append(self._turn_since + self.settings.patience)
             if not seat.connected:
-                waits.append(max(seat.gone_since, 0.0) + GRACE)
+                waits.append(seat.gone_since + GRACE)
         return Step(min(waits), "stand_in", game.turn) if waits else None
 
     def stand_in(self, seat: int, now: float) -> None:

@@ -1,8 +1,8 @@
 """Agents off the event loop: the quick ones where they are, all others in processes of their own with a time limit.
 
-A search in a thread would not hold the server up, as kernels release the interpreter's lock (measured on two busy cores:
-with `expert` in a thread the loop was late by 1.7 ms in 95 % of cases, in a process by 2.8). But a process can be ended
-when it does not answer, and other people's agents hold the lock.
+A search in a thread would not hold the server up, as kernels release the interpreter's lock: on two busy cores, with
+`expert` in a thread, the loop was late by 1.7 ms in 95 % of cases, in a process by 2.8. But a process can be ended when
+it does not answer, and other people's agents hold the lock.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from agents.stakes import WIN
 from spades_env.engine.batch import legal_action_list
 from spades_env.engine.state import StateArray
 from spades_env.game import Game
+from spades_env.rules import Rules
 from spades_env.view import VIEW
 from table.equity import Shelf, for_points, missing_table
 from table.errors import Refusal
@@ -52,6 +53,17 @@ log = logging.getLogger("spades.table")
 def agent_of(spec: str) -> Agent:
     """An agent, loaded once a process."""
     return load_agent(spec)
+
+
+def check_rules(spec: str, rules: Rules) -> None:
+    """Refuse an agent that does not play under these rules: `champion` knows those that she was trained for."""
+    if not spec.startswith("champion"):
+        return
+    champion: Any = agent_of("champion")
+    try:
+        champion.policy_for(Game(rules).view(0).views)
+    except AgentError as error:
+        raise Refusal("bad_settings", str(error)) from None
 
 
 def decide(spec: str, view: bytes, key: int, equity: str = "") -> int:

@@ -45,6 +45,9 @@ def test_help_names_every_option(capsys: pytest.CaptureFixture[str]) -> None:
         (["--agent", "nobody"], "agent 'nobody' does not exist"),
         (["--agent", "cheating"], "sees the hidden cards"),
         (["--speed", "warp"], "warp"),
+        (["--origin", "cards.example"], "origin is 'cards.example'"),
+        (["--origin", "https://cards.example/table"], "origin is 'https://cards.example/table'"),
+        (["--origin", "https://[::1"], "origin is"),
     ],
 )
 def test_wrong_options_are_refused_in_one_line(

@@ -17,9 +17,11 @@ pytest.importorskip("starlette", reason="needs the extra `table`")
 
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.datastructures import Headers
 from table_sockets import Client, Server, running
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from table.app import Guard
 from table.connection import Connection
 from table.errors import CODES, Refusal
 from table.limits import FRAME_BYTES, VOICE_BYTES, Limits
@@ -349,6 +351,23 @@ def test_a_page_of_another_site_gets_no_socket(server: Server) -> None:
         Client(server.port, origin="http://evil.example")
     good = Client(server.port, origin=f"http://127.0.0.1:{server.port}")
     good.close()
+
+
+def test_origins_that_were_named_are_let_in() -> None:
+    """As behind a proxy: the page's own address is neither an IP address nor this machine's name."""
+    named = Guard(app=None, hosts=("box",), origins=("https://cards.example",))  # type: ignore[arg-type]
+    for host, origin, good in [
+        ("cards.example", "https://cards.example", True),
+        ("cards.example", None, True),
+        ("box:8765", "http://box:8765", True),
+        ("192.168.1.5:8765", "http://192.168.1.5:8765", True),
+        ("[::1]:8765", "http://[::1]:8765", True),
+        ("box:8765", "https://cards.example", True),
+        ("cards.example", "http://evil.example", False),
+        ("other.example", "http://other.example", False),
+    ]:
+        headers = Headers({"host": host} | ({} if origin is None else {"origin": origin}))
+        assert (named._is_known(host) and named._is_ours(headers)) is good, (host, origin)
 
 
 def test_every_catalogue_is_served(server: Server) -> None:

@@ -357,6 +357,18 @@ def test_an_agent_plays_for_who_is_gone_while_others_wait() -> None:
     assert room.next_step(500.0) is None  # nobody is there: the table waits
 
 
+def test_after_a_restart_everybody_has_time_to_come_back() -> None:
+    room, tokens = together()
+    while room.course.game.turn != 2:
+        room.agent_acts(room.course.game.turn or 0, room.course.n, room.course.game.legal_actions()[0], 0.0)
+    room.wake(1_000_000.0)
+    assert room.next_step(1_000_000.0) is None
+    room.sit_again(tokens[0], 1_000_001.0)
+    step = room.next_step(1_000_001.0)
+    assert step is not None
+    assert (step.what, step.at) == ("stand_in", 1_000_000.0 + GRACE)
+
+
 def test_the_next_deal_waits_for_all_people_but_not_for_ever() -> None:
     room, _ = together()
     rng = np.random.default_rng(1)

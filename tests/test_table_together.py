@@ -13,8 +13,10 @@ pytest.importorskip("starlette", reason="needs the extra `table`")
 from table_sockets import AGENTS, FAST, Client, Server, running
 
 from spades_env.record.files import check_record
-from spades_env.rules import PRESETS
+from spades_env.rules import PRESETS, Rules
+from table.errors import Refusal
 from table.limits import Limits
+from table.thinking import check_rules
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +29,7 @@ def waiting_for(ann: Client, bo: Client) -> Client | None:
     """Whom of the two the table waits for, both having seen that state; None at the end of a deal."""
     while (state := ann.ask(t="voice", on=False))["turn"] not in (0, 2, None):
         pass
-    bo.until_state(lambda s: s["n"] >= state["n"])
+    bo.until_state(lambda s: s["begun"] and s["n"] >= state["n"])
     return None if state["turn"] is None else ann if state["turn"] == 0 else bo
 
 
@@ -91,6 +93,14 @@ def test_rules_that_are_changed_are_the_rules_that_are_played(server: Server) ->
     if state["turn"] == state["first"]:
         assert state["dealer"] == 1
     client.close()
+
+
+def test_an_agent_that_does_not_know_the_rules_is_refused() -> None:
+    check_rules("champion", PRESETS["classic"].replace(target=200))
+    check_rules("expert", Rules(jokers=True, bag_limit=5))
+    with pytest.raises(Refusal, match="not trained for these rules") as caught:
+        check_rules("champion", Rules(bag_limit=5))
+    assert caught.value.code == "bad_settings"
 
 
 def test_speed_and_pause(server: Server) -> None:
@@ -181,10 +191,10 @@ def test_the_third_watches_and_sees_no_hand(server: Server) -> None:
 
 def test_who_comes_back_sits_again_and_sees_the_same(server: Server) -> None:
     ann, bo, words = pair(server)
-    play_together(ann, bo, 1)
-    before = bo.state
+    play_together(ann, bo, 2)
+    before = bo.ask(t="voice", on=False)
     bo.close()
-    assert not ann.until_state(lambda s: not s["seats"][2]["connected"])["seats"][2]["connected"]
+    assert ann.until_state(lambda s: s["begun"] and not s["seats"][2]["connected"])
     again = server.client()
     assert again.ask(t="join", code=words["code"], name="Bo", token=words["bo"])["seat"] == 2
     state = again.until("state")
