@@ -70,7 +70,7 @@ def write_catalogue(path: Path, catalogue: Catalog) -> None:
 
 def _is_clutter(line: str) -> bool:
     """Whether a line of the header says when, by whom or with what: the history of the files knows."""
-    kept = ("Project-Id-Version", "Language:", "Plural-Forms", "MIME-Version", "Content-")
+    kept = ("Language:", "Plural-Forms", "MIME-Version", "Content-")
     return bool(re.match(r'"[A-Z][A-Za-z-]+: .*\\n"$', line)) and not line[1:].startswith(kept)
 
 

@@ -5,8 +5,12 @@ import { bidText, cardName, phaseText, seatName } from "./words.js";
 
 /** The sentences for what happened between two snapshots of one table; `before` may be null. */
 export function events(before, state) {
-  if (!before || before.code !== state.code) return [phaseText(state)];
-  const sentences = before.deal === state.deal ? [...bids(before, state), ...plays(before, state)] : [t("New deal."), ...bids(null, state)];
+  const begins = !before || before.code !== state.code || before.phase === "waiting";
+  if (begins || state.phase === "waiting") return [phaseText(state)];
+  const sentences =
+    before.deal === state.deal
+      ? [...bids(before, state), ...plays(before, state)]
+      : [t("New deal."), ...bids(null, state)];
   if (state.broken && !before.broken && state.deal === before.deal) sentences.push(t("Spades are broken."));
   const asked = state.turn === state.you && (before.turn !== before.you || before.n !== state.n);
   if (asked && state.you !== null) sentences.push(phaseText(state));

@@ -37,22 +37,40 @@ function bidButton(state, action, label, extra = "") {
   const legal = state.legal.includes(action);
   const why = state.why?.[action];
   const onClick = () => (legal ? act(action) : notice(reasonText(why)));
-  const name = legal ? actionName(action) : t("{card}, not allowed: {reason}", { card: actionName(action), reason: reasonText(why) });
-  return button(label, onClick, { key: `bid-${action}`, class: `bid-button ${extra}`, "data-action": action, "aria-label": name, "aria-disabled": legal ? null : "true" });
+  const name = legal
+    ? actionName(action)
+    : t("{card}, not allowed: {reason}", { card: actionName(action), reason: reasonText(why) });
+  return button(label, onClick, {
+    key: `bid-${action}`,
+    class: `bid-button ${extra}`,
+    "data-action": action,
+    "aria-label": name,
+    "aria-disabled": legal ? null : "true",
+  });
 }
 
 /** What the partner has bid, or what has been bid so far. */
 function partnerLine(state) {
-  const said = state.bids.flatMap((bid, seat) => (bid === null ? [] : [t("{name} bid {bid}", { name: seatName(state, seat), bid: bidText(state, seat) })]));
+  const said = state.bids.flatMap((bid, seat) =>
+    bid === null ? [] : [t("{name} bid {bid}", { name: seatName(state, seat), bid: bidText(state, seat) })],
+  );
   const team = seatsOf(state, state.you % 2).reduce((sum, seat) => sum + (state.bids[seat] ?? 0), 0);
   const sum = team ? tn("Your team's contract so far is {n}.", "Your team's contract so far is {n}.", team) : null;
-  return h("p", { class: "quiet-text" }, said.length ? said.join(" · ") : t("You bid first."), sum ? h("br") : null, sum);
+  return h(
+    "p",
+    { class: "quiet-text" },
+    said.length ? said.join(" · ") : t("You bid first."),
+    sum ? h("br") : null,
+    sum,
+  );
 }
 
 /** The panel of the seat that decides before seeing cards (R10, R28). */
 export function blindPanel(state) {
   const value = store.room.rules.blind_nil_value;
-  const blind = isDraft() ? t("Double nil: ±{points} points", { points: value }) : t("Blind nil: ±{points} points", { points: value });
+  const blind = isDraft()
+    ? t("Double nil: ±{points} points", { points: value })
+    : t("Blind nil: ±{points} points", { points: value });
   const look = isDraft() ? t("Draw cards") : t("Look at my cards");
   const explain = isDraft()
     ? t("Before your first draw you may call double nil: no trick at all.")
@@ -67,7 +85,9 @@ export function blindPanel(state) {
       "div",
       { class: "choices" },
       button(look, () => act(LOOK), { kind: "primary", key: "look", "data-action": LOOK }),
-      state.legal.includes(BLIND_NIL) ? button(blind, () => act(BLIND_NIL), { key: "blind", "data-action": BLIND_NIL }) : null,
+      state.legal.includes(BLIND_NIL)
+        ? button(blind, () => act(BLIND_NIL), { key: "blind", "data-action": BLIND_NIL })
+        : null,
     ),
   );
 }

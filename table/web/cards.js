@@ -54,14 +54,24 @@ export function back(label) {
 
 /** A small suit sign in running text. */
 export function suitSign(suit) {
-  return h("span", { class: `suit-sign suit-${suit}` }, svg("svg", { viewBox: "-12 -12 24 24", "aria-hidden": "true" }, svg("use", { href: `#suit-${suit}` })));
+  return h(
+    "span",
+    { class: `suit-sign suit-${suit}` },
+    svg("svg", { viewBox: "-12 -12 24 24", "aria-hidden": "true" }, svg("use", { href: `#suit-${suit}` })),
+  );
 }
 
 /** A card in running text: rank and suit sign, named for a screen reader. */
 export function cardText(card) {
   const rank = isJoker(card) ? (card === LITTLE_JOKER ? "☆" : "★") : RANKS[rankOf(card)];
   const suit = suitOf(card);
-  return h("bdi", { class: `card-text suit-${suit}`, dir: "ltr" }, h("span", { class: "visually-hidden" }, cardName(card)), h("span", { "aria-hidden": "true" }, rank), suitSign(suit));
+  return h(
+    "bdi",
+    { class: `card-text suit-${suit}`, dir: "ltr" },
+    h("span", { class: "visually-hidden" }, cardName(card)),
+    h("span", { "aria-hidden": "true" }, rank),
+    suitSign(suit),
+  );
 }
 
 function pip(suit, x, y, size, extra = "", turned = false) {
@@ -97,25 +107,98 @@ function court(letter, suit) {
 
 function jokerParts(card) {
   const big = card !== LITTLE_JOKER;
-  const corner = () => [svg("text", { class: "rank", x: 15, y: 29, "text-anchor": "middle" }, big ? "★" : "☆"), pip(SPADES, 15, 43, 19)];
+  const corner = () => [
+    svg("text", { class: "rank", x: 15, y: 29, "text-anchor": "middle" }, big ? "★" : "☆"),
+    pip(SPADES, 15, 43, 19),
+  ];
   return [
     svg("g", {}, ...corner()),
     svg("g", { class: "far-corner", transform: "rotate(180 50 70)" }, ...corner()),
-    svg("use", { class: big ? "jester big" : "jester", href: "#jester", transform: `translate(50 70) scale(${big ? 1.15 : 0.95})` }),
+    svg("use", {
+      class: big ? "jester big" : "jester",
+      href: "#jester",
+      transform: `translate(50 70) scale(${big ? 1.15 : 0.95})`,
+    }),
   ];
 }
 
-const LEFT = 38, CENTRE = 50, RIGHT = 62;
-const TOP = 30, BOTTOM = 110;
+const LEFT = 38,
+  CENTRE = 50,
+  RIGHT = 62;
+const TOP = 30,
+  BOTTOM = 110;
 // Pips of ranks 2 to 10, as on any French deck.
 const PIPS = [
-  [[CENTRE, TOP], [CENTRE, BOTTOM]],
-  [[CENTRE, TOP], [CENTRE, 70], [CENTRE, BOTTOM]],
-  [[LEFT, TOP], [RIGHT, TOP], [LEFT, BOTTOM], [RIGHT, BOTTOM]],
-  [[LEFT, TOP], [RIGHT, TOP], [CENTRE, 70], [LEFT, BOTTOM], [RIGHT, BOTTOM]],
-  [[LEFT, TOP], [RIGHT, TOP], [LEFT, 70], [RIGHT, 70], [LEFT, BOTTOM], [RIGHT, BOTTOM]],
-  [[LEFT, TOP], [RIGHT, TOP], [CENTRE, 48], [LEFT, 70], [RIGHT, 70], [LEFT, BOTTOM], [RIGHT, BOTTOM]],
-  [[LEFT, TOP], [RIGHT, TOP], [CENTRE, 48], [LEFT, 70], [RIGHT, 70], [CENTRE, 92], [LEFT, BOTTOM], [RIGHT, BOTTOM]],
-  [[LEFT, TOP], [RIGHT, TOP], [LEFT, 55], [RIGHT, 55], [CENTRE, 70], [LEFT, 85], [RIGHT, 85], [LEFT, BOTTOM], [RIGHT, BOTTOM]],
-  [[LEFT, TOP], [RIGHT, TOP], [CENTRE, 41], [LEFT, 55], [RIGHT, 55], [LEFT, 85], [RIGHT, 85], [CENTRE, 99], [LEFT, BOTTOM], [RIGHT, BOTTOM]],
+  [
+    [CENTRE, TOP],
+    [CENTRE, BOTTOM],
+  ],
+  [
+    [CENTRE, TOP],
+    [CENTRE, 70],
+    [CENTRE, BOTTOM],
+  ],
+  [
+    [LEFT, TOP],
+    [RIGHT, TOP],
+    [LEFT, BOTTOM],
+    [RIGHT, BOTTOM],
+  ],
+  [
+    [LEFT, TOP],
+    [RIGHT, TOP],
+    [CENTRE, 70],
+    [LEFT, BOTTOM],
+    [RIGHT, BOTTOM],
+  ],
+  [
+    [LEFT, TOP],
+    [RIGHT, TOP],
+    [LEFT, 70],
+    [RIGHT, 70],
+    [LEFT, BOTTOM],
+    [RIGHT, BOTTOM],
+  ],
+  [
+    [LEFT, TOP],
+    [RIGHT, TOP],
+    [CENTRE, 48],
+    [LEFT, 70],
+    [RIGHT, 70],
+    [LEFT, BOTTOM],
+    [RIGHT, BOTTOM],
+  ],
+  [
+    [LEFT, TOP],
+    [RIGHT, TOP],
+    [CENTRE, 48],
+    [LEFT, 70],
+    [RIGHT, 70],
+    [CENTRE, 92],
+    [LEFT, BOTTOM],
+    [RIGHT, BOTTOM],
+  ],
+  [
+    [LEFT, TOP],
+    [RIGHT, TOP],
+    [LEFT, 55],
+    [RIGHT, 55],
+    [CENTRE, 70],
+    [LEFT, 85],
+    [RIGHT, 85],
+    [LEFT, BOTTOM],
+    [RIGHT, BOTTOM],
+  ],
+  [
+    [LEFT, TOP],
+    [RIGHT, TOP],
+    [CENTRE, 41],
+    [LEFT, 55],
+    [RIGHT, 55],
+    [LEFT, 85],
+    [RIGHT, 85],
+    [CENTRE, 99],
+    [LEFT, BOTTOM],
+    [RIGHT, BOTTOM],
+  ],
 ];

@@ -16,15 +16,39 @@ export function chatPanel() {
   return h(
     "div",
     { class: "chat" },
-    h("ol", { class: "lines", "aria-label": t("Messages") }, lines.length ? lines : h("li", { class: "quiet-text" }, t("Nobody has said anything yet."))),
-    h("div", { class: "emoji", role: "group", "aria-label": t("Emoji") }, store.welcome.emoji.map((emoji, k) => button(emoji, () => send({ t: "say", emoji }), { kind: "quiet", key: `emoji-${k}`, "aria-label": t("Send {emoji}", { emoji }) }))),
+    h(
+      "ol",
+      { class: "lines", "aria-label": t("Messages") },
+      lines.length ? lines : h("li", { class: "quiet-text" }, t("Nobody has said anything yet.")),
+    ),
+    h(
+      "div",
+      { class: "emoji", role: "group", "aria-label": t("Emoji") },
+      store.welcome.emoji.map((emoji, k) =>
+        button(emoji, () => send({ t: "say", emoji }), {
+          kind: "quiet",
+          key: `emoji-${k}`,
+          "aria-label": t("Send {emoji}", { emoji }),
+        }),
+      ),
+    ),
     form(),
     muted(),
   );
 }
 
 function form() {
-  const box = h("input", { type: "text", maxlength: store.welcome.limits.text, value: draft, key: "chat-text", dir: "auto", autocomplete: "off", "aria-label": t("Message"), placeholder: t("Say something"), on: { input: (event) => (draft = event.target.value) } });
+  const box = h("input", {
+    type: "text",
+    maxlength: store.welcome.limits.text,
+    value: draft,
+    key: "chat-text",
+    dir: "auto",
+    autocomplete: "off",
+    "aria-label": t("Message"),
+    placeholder: t("Say something"),
+    on: { input: (event) => (draft = event.target.value) },
+  });
   const submit = (event) => {
     event.preventDefault();
     const text = draft.trim();
@@ -38,8 +62,20 @@ function form() {
 
 function line(frame) {
   const own = frame.seat !== null && frame.seat === store.state?.you;
-  const mute = own ? null : button(t("Mute"), () => setMuted(frame), { kind: "quiet", class: "mute", "aria-label": t("Mute {name}", { name: frame.name }) });
-  return h("li", {}, h("span", { class: "who", dir: "auto" }, own ? t("You") : frame.name), h("span", { class: "text", dir: "auto" }, frame.text), mute);
+  const mute = own
+    ? null
+    : button(t("Mute"), () => setMuted(frame), {
+        kind: "quiet",
+        class: "mute",
+        "aria-label": t("Mute {name}", { name: frame.name }),
+      });
+  return h(
+    "li",
+    {},
+    h("span", { class: "who", dir: "auto" }, own ? t("You") : frame.name),
+    h("span", { class: "text", dir: "auto" }, frame.text),
+    mute,
+  );
 }
 
 function muted() {

@@ -13,7 +13,11 @@ let connection = null;
 /** Connect to the server that served the page. */
 export function connect() {
   const scheme = location.protocol === "https:" ? "wss" : "ws";
-  connection = new Connection(`${scheme}://${location.host}/ws`, { open: greet, message: receive, closed: () => update({ connected: false }) });
+  connection = new Connection(`${scheme}://${location.host}/ws`, {
+    open: greet,
+    message: receive,
+    closed: () => update({ connected: false }),
+  });
 }
 
 /** Call `listener(frame)` for every frame of a kind that is not kept in the store ("rtc"). */
@@ -78,9 +82,19 @@ export function leave() {
 }
 
 /** Back to the lobby without a word to the server. */
-export function goHome() {
+function goHome() {
   history.replaceState(null, "", "/");
-  update({ room: null, invited: null, state: null, before: null, waiting: null, hint: null, said: [], unread: 0, panel: null });
+  update({
+    room: null,
+    invited: null,
+    state: null,
+    before: null,
+    waiting: null,
+    hint: null,
+    said: [],
+    unread: 0,
+    panel: null,
+  });
 }
 
 /** The address of a table on this server. */
@@ -89,7 +103,7 @@ export function roomPath(code) {
 }
 
 /** The code of the table in the page's address, or null. */
-export function codeInAddress() {
+function codeInAddress() {
   return /^\/r\/(\w+)$/.exec(location.pathname)?.[1].toUpperCase() ?? null;
 }
 
@@ -114,7 +128,13 @@ const HANDLERS = {
     if (frame.token) keepToken(frame.code, frame.token);
     history.replaceState(null, "", roomPath(frame.code));
     const sameRoom = store.room?.code === frame.code;
-    update({ room: { ...frame, rules: frame.settings.rules }, waiting: null, invited: null, choosing: null, ...(sameRoom ? {} : { state: null, before: null, said: [], unread: 0, hint: null }) });
+    update({
+      room: { ...frame, rules: frame.settings.rules },
+      waiting: null,
+      invited: null,
+      choosing: null,
+      ...(sameRoom ? {} : { state: null, before: null, said: [], unread: 0, hint: null }),
+    });
   },
   state(frame) {
     update({ before: store.state, state: frame, lifted: null, hint: store.hint?.n === frame.n ? store.hint : null });
@@ -135,6 +155,7 @@ const HANDLERS = {
   },
   error(frame, asked) {
     if (!asked) complain(frame);
+    if (frame.code === "replaced") goHome();
   },
 };
 

@@ -19,8 +19,10 @@ export function clockLine(state) {
 }
 
 function words(state, seconds) {
-  if (state.clock.what === "deal") return tn("The next deal begins in {n} second.", "The next deal begins in {n} seconds.", seconds);
-  if (state.turn === state.you) return tn("A bot plays for you in {n} second.", "A bot plays for you in {n} seconds.", seconds);
+  if (state.clock.what === "deal")
+    return tn("The next deal begins in {n} second.", "The next deal begins in {n} seconds.", seconds);
+  if (state.turn === state.you)
+    return tn("A bot plays for you in {n} second.", "A bot plays for you in {n} seconds.", seconds);
   const name = seatName(state, state.turn);
   return tn("A bot plays for {name} in {n} second.", "A bot plays for {name} in {n} seconds.", seconds, { name });
 }

@@ -25,7 +25,9 @@ function dressed(element, props, children) {
       element.setAttribute(name, value === true ? "" : value);
     }
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(
+    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return element;
 }
 
@@ -57,8 +59,17 @@ export function icon(name) {
 export function openDialog(title, content, { key, closeLabel }) {
   closeDialog(key);
   const heading = h("h2", { id: `dialog-${key}` }, title);
-  const close = button(icon("close"), () => dialog.close(), { kind: "quiet", class: "dialog-close", "aria-label": closeLabel });
-  const dialog = h("dialog", { "data-dialog": key, "aria-labelledby": `dialog-${key}` }, h("header", {}, heading, close), content);
+  const close = button(icon("close"), () => dialog.close(), {
+    kind: "quiet",
+    class: "dialog-close",
+    "aria-label": closeLabel,
+  });
+  const dialog = h(
+    "dialog",
+    { "data-dialog": key, "aria-labelledby": `dialog-${key}` },
+    h("header", {}, heading, close),
+    content,
+  );
   dialog.addEventListener("close", () => {
     dialog.remove();
     document.dispatchEvent(new Event("dialogclosed"));

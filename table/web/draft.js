@@ -51,6 +51,10 @@ export function discarded(state) {
     "details",
     { class: "discarded" },
     h("summary", {}, tn("{n} card you discarded", "{n} cards you discarded", cards.length)),
-    h("p", { dir: "ltr" }, sorted(cards).map((card) => cardText(card))),
+    h(
+      "p",
+      { dir: "ltr" },
+      sorted(cards).map((card) => cardText(card)),
+    ),
   );
 }

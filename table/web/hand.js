@@ -22,7 +22,10 @@ export function makeHand() {
 /** Show the cards of a snapshot. */
 export function showHand(hand, state) {
   const cards = isHidden(state) ? null : sorted(state.hand ?? []);
-  hand.setAttribute("aria-label", cards ? tn("Your hand, {n} card", "Your hand, {n} cards", cards.length) : t("Your cards, not looked at"));
+  hand.setAttribute(
+    "aria-label",
+    cards ? tn("Your hand, {n} card", "Your hand, {n} cards", cards.length) : t("Your cards, not looked at"),
+  );
   hand.hidden = state.you === null;
   if (cards === null) {
     showBacks(hand, state);
@@ -48,7 +51,9 @@ function isHidden(state) {
 
 function showBacks(hand, state) {
   const count = state.cards_left[state.you];
-  hand.replaceChildren(...Array.from({ length: count }, () => h("div", { class: "card" }, back(t("a card face down")))));
+  hand.replaceChildren(
+    ...Array.from({ length: count }, () => h("div", { class: "card" }, back(t("a card face down")))),
+  );
   spread(hand, count);
 }
 
@@ -59,7 +64,13 @@ function spread(hand, count) {
 }
 
 function cardButton(card) {
-  const props = { type: "button", class: "card", "data-card": card, key: `card-${card}`, on: { click: () => choose(card) } };
+  const props = {
+    type: "button",
+    class: "card",
+    "data-card": card,
+    key: `card-${card}`,
+    on: { click: () => choose(card) },
+  };
   return h("button", props, face(card));
 }
 
@@ -126,7 +137,14 @@ function moveFocus(hand, event) {
   const nodes = [...hand.querySelectorAll("button[data-card]")];
   const here = nodes.indexOf(document.activeElement);
   const columns = Number(hand.style.getPropertyValue("--columns")) || nodes.length;
-  const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns, Home: -here, End: nodes.length - 1 - here };
+  const steps = {
+    ArrowLeft: -1,
+    ArrowRight: 1,
+    ArrowUp: -columns,
+    ArrowDown: columns,
+    Home: -here,
+    End: nodes.length - 1 - here,
+  };
   const there = here + steps[event.key];
   if (!(event.key in steps) || !nodes[there]) return;
   event.preventDefault();

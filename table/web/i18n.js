@@ -45,7 +45,8 @@ export function t(text, values = {}) {
 export function tn(one, many, n, values = {}) {
   const translated = messages[one];
   const index = Math.max(0, slots.indexOf(forms.select(Math.abs(n))));
-  const text = (Array.isArray(translated) && translated[Math.min(index, translated.length - 1)]) || (n === 1 ? one : many);
+  const text =
+    (Array.isArray(translated) && translated[Math.min(index, translated.length - 1)]) || (n === 1 ? one : many);
   return filled(text, { n, ...values });
 }
 

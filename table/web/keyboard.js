@@ -37,7 +37,8 @@ function shortcut(event) {
 /** At her turn, bring the focus to the first thing she can do, unless she is busy elsewhere. */
 export function guideFocus() {
   const { state } = store;
-  if (!byKeyboard || !state || state.you === null || state.turn !== state.you || document.querySelector("dialog[open]")) return;
+  if (!byKeyboard || !state || state.you === null || state.turn !== state.you || document.querySelector("dialog[open]"))
+    return;
   const active = document.activeElement;
   const free = active === document.body || active.closest(".hand, .decision");
   if (!free || isLegal(active)) return;

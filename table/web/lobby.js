@@ -40,32 +40,87 @@ function heading() {
   return h(
     "header",
     { class: "hero" },
-    h("div", { class: "hero-cards", "aria-hidden": "true", dir: "ltr" }, cards.map((card) => face(card))),
-    h("div", { class: "hero-text" }, h("h1", {}, t("Spades")), h("p", {}, t("Sit down with the agents, or with friends. No account, nothing to install."))),
+    h(
+      "div",
+      { class: "hero-cards", "aria-hidden": "true", dir: "ltr" },
+      cards.map((card) => face(card)),
+    ),
+    h(
+      "div",
+      { class: "hero-text" },
+      h("h1", {}, t("Spades")),
+      h("p", {}, t("Sit down with the agents, or with friends. No account, nothing to install.")),
+    ),
     appearanceButton(),
   );
 }
 
 function nameField() {
-  const box = h("input", { type: "text", key: "name", name: "name", maxlength: LONGEST_NAME, value: preferences.name, dir: "auto", autocomplete: "nickname", placeholder: t("Your name"), on: { change: (event) => prefer({ name: event.target.value.trim() }) } });
+  const box = h("input", {
+    type: "text",
+    key: "name",
+    name: "name",
+    maxlength: LONGEST_NAME,
+    value: preferences.name,
+    dir: "auto",
+    autocomplete: "nickname",
+    placeholder: t("Your name"),
+    on: { change: (event) => prefer({ name: event.target.value.trim() }) },
+  });
   return h("label", { class: "field name-field" }, h("span", {}, t("Your name at the table")), box);
 }
 
 /** Kinds of tables: what each is called, and who may sit on its seats. */
 function KINDS() {
   return [
-    { kind: "alone", mode: "play", icon: "spade", title: t("Play with bots"), text: t("You, a bot for a partner, two against you.") },
-    { kind: "practice", mode: "practice", icon: "hint", title: t("Practice"), text: t("Hints, estimates, and taking back.") },
-    { kind: "watch", mode: "watch", icon: "eye", title: t("Watch bots"), text: t("All hands open, step by step if you like.") },
-    { kind: "room", mode: "play", icon: "friends", title: t("Play with friends"), text: t("A table with a code and a link; bots fill free seats.") },
+    {
+      kind: "alone",
+      mode: "play",
+      icon: "spade",
+      title: t("Play with bots"),
+      text: t("You, a bot for a partner, two against you."),
+    },
+    {
+      kind: "practice",
+      mode: "practice",
+      icon: "hint",
+      title: t("Practice"),
+      text: t("Hints, estimates, and taking back."),
+    },
+    {
+      kind: "watch",
+      mode: "watch",
+      icon: "eye",
+      title: t("Watch bots"),
+      text: t("All hands open, step by step if you like."),
+    },
+    {
+      kind: "room",
+      mode: "play",
+      icon: "friends",
+      title: t("Play with friends"),
+      text: t("A table with a code and a link; bots fill free seats."),
+    },
   ];
 }
 
 function kinds() {
   const cards = KINDS().map(({ kind, icon: name, title, text }) =>
-    h("button", { type: "button", class: "kind", key: `kind-${kind}`, on: { click: () => update({ choosing: kind }) } }, icon(name), h("strong", {}, title), h("span", {}, text)),
+    h(
+      "button",
+      { type: "button", class: "kind", key: `kind-${kind}`, on: { click: () => update({ choosing: kind }) } },
+      icon(name),
+      h("strong", {}, title),
+      h("span", {}, text),
+    ),
   );
-  const quick = h("button", { type: "button", class: "kind", key: "kind-quick", on: { click: lookForPlayers } }, icon("quick"), h("strong", {}, t("Quick match")), h("span", {}, t("With whoever is looking too; bots after a short wait.")));
+  const quick = h(
+    "button",
+    { type: "button", class: "kind", key: "kind-quick", on: { click: lookForPlayers } },
+    icon("quick"),
+    h("strong", {}, t("Quick match")),
+    h("span", {}, t("With whoever is looking too; bots after a short wait.")),
+  );
   return h("div", { class: "kinds" }, cards, quick, codeForm());
 }
 
@@ -75,13 +130,27 @@ function lookForPlayers() {
 }
 
 function codeForm() {
-  const box = h("input", { type: "text", key: "code", maxlength: CODE_LENGTH + 2, dir: "ltr", autocomplete: "off", autocapitalize: "characters", spellcheck: "false", "aria-label": t("Code of a table") });
+  const box = h("input", {
+    type: "text",
+    key: "code",
+    maxlength: CODE_LENGTH + 2,
+    dir: "ltr",
+    autocomplete: "off",
+    autocapitalize: "characters",
+    spellcheck: "false",
+    "aria-label": t("Code of a table"),
+  });
   const submit = (event) => {
     event.preventDefault();
     const code = box.value.trim().toUpperCase();
     if (code) join(code);
   };
-  return h("form", { class: "code-form", on: { submit } }, h("label", { class: "field" }, h("span", {}, t("Or join a table by its code")), box), h("button", { type: "submit", class: "button" }, t("Join")));
+  return h(
+    "form",
+    { class: "code-form", on: { submit } },
+    h("label", { class: "field" }, h("span", {}, t("Or join a table by its code")), box),
+    h("button", { type: "submit", class: "button" }, t("Join")),
+  );
 }
 
 /** The way back from the settings. */

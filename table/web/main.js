@@ -22,7 +22,9 @@ let shown = null; // what the page is: "lobby", "waiting" or the code of a table
 
 async function start() {
   applyAppearance();
-  await useLanguage(preferredLanguage(Object.keys(LANGUAGE_NAMES), preferences.language)).catch(() => useLanguage("en"));
+  await useLanguage(preferredLanguage(Object.keys(LANGUAGE_NAMES), preferences.language)).catch(() =>
+    useLanguage("en"),
+  );
   subscribe(show);
   watchKeyboard();
   window.addEventListener("resize", () => store.state && showTable());
@@ -31,7 +33,8 @@ async function start() {
 }
 
 function show(changed) {
-  document.title = store.state?.turn !== undefined && store.state?.turn === store.state?.you ? t("Your turn – Spades") : t("Spades");
+  document.title =
+    store.state?.turn !== undefined && store.state?.turn === store.state?.you ? t("Your turn – Spades") : t("Spades");
   document.getElementById("offline").hidden = store.connected || !store.welcome;
   document.getElementById("offline").textContent = t("The connection is gone. Coming back…");
   if (store.room && store.state) showRoom(changed);
@@ -77,7 +80,11 @@ function showSide() {
   document.body.classList.toggle("with-side", Boolean(panel));
   if (!panel) return;
   const [title, content] = panel;
-  const close = button(icon("close"), () => update({ panel: null }), { kind: "quiet", key: "side-close", "aria-label": t("Close") });
+  const close = button(icon("close"), () => update({ panel: null }), {
+    kind: "quiet",
+    key: "side-close",
+    "aria-label": t("Close"),
+  });
   render(side, h("header", {}, h("h2", {}, title()), close), content());
   side.setAttribute("aria-label", title());
 }

@@ -3,7 +3,8 @@
 import { ask, leave, roomPath, send } from "./client.js";
 import { button, h, icon } from "./dom.js";
 import { num, t } from "./i18n.js";
-import { appearanceButton, choice } from "./preferences.js";
+import { select } from "./fields.js";
+import { appearanceButton } from "./preferences.js";
 import { openHistory, saveFile } from "./sheet.js";
 import { openRules } from "./rulespage.js";
 import { store, update } from "./store.js";
@@ -30,7 +31,10 @@ export function tableMenu() {
 
 /** Whether this table has other people to talk to. */
 function talks(room) {
-  return room.settings.seats.some((seat) => seat === "open") || (store.state?.seats ?? []).filter(({ kind }) => kind === "person").length > 1;
+  return (
+    room.settings.seats.some((seat) => seat === "open") ||
+    (store.state?.seats ?? []).filter(({ kind }) => kind === "person").length > 1
+  );
 }
 
 /** Whether hints may be asked for. */
@@ -39,7 +43,13 @@ export function hints(room) {
 }
 
 function small(name, label, onClick, props = {}) {
-  return button([icon(name), h("span", { class: "menu-text" }, label)], onClick, { kind: "quiet", key: `menu-${name}`, title: label, "aria-label": label, ...props });
+  return button([icon(name), h("span", { class: "menu-text" }, label)], onClick, {
+    kind: "quiet",
+    key: `menu-${name}`,
+    title: label,
+    "aria-label": label,
+    ...props,
+  });
 }
 
 function panelButton(name, label, extra) {
@@ -66,15 +76,25 @@ async function report() {
 export function tablePanel() {
   const { room, state } = store;
   const link = `${location.origin}${roomPath(room.code)}`;
-  const speeds = [["slow", t("slow")], ["normal", t("normal")], ["fast", t("fast")]];
+  const speeds = [
+    ["slow", t("slow")],
+    ["normal", t("normal")],
+    ["fast", t("fast")],
+  ];
   return h(
     "div",
     { class: "form" },
-    h("p", {}, t("Code of this table:"), " ", h("strong", { class: "code", dir: "ltr", "data-code": room.code }, room.code)),
+    h(
+      "p",
+      {},
+      t("Code of this table:"),
+      " ",
+      h("strong", { class: "code", dir: "ltr", "data-code": room.code }, room.code),
+    ),
     h("p", { class: "quiet-text" }, t("Whoever opens this link sits down at a free seat, or watches:")),
     h("p", { class: "link", dir: "ltr" }, link),
     button(t("Copy the link"), () => navigator.clipboard?.writeText(link), { key: "copy-link" }),
-    choice(t("Speed"), "speed", speeds, state?.speed ?? room.settings.speed, (speed) => send({ t: "speed", speed })),
+    select(t("Speed"), "speed", speeds, state?.speed ?? room.settings.speed, (speed) => send({ t: "speed", speed })),
     state?.spectators ? h("p", { class: "quiet-text" }, t("Watching: {n}", { n: state.spectators })) : null,
     state?.phase === "waiting" ? null : button(t("Save what I know of this deal"), report, { key: "report-deal" }),
     button([icon("leave"), t("Leave the table")], leave, { key: "leave" }),

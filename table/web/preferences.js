@@ -1,6 +1,7 @@
 // Appearance: language, light or dark, two or four colours; applied to the page's root.
 
 import { button, h, icon, openDialog } from "./dom.js";
+import { select } from "./fields.js";
 import { LANGUAGE_NAMES, t, useLanguage } from "./i18n.js";
 import { prefer, preferences, store, update } from "./store.js";
 
@@ -12,7 +13,12 @@ export function applyAppearance() {
 
 /** The button that opens the dialog. */
 export function appearanceButton() {
-  return button(icon("tune"), openAppearance, { kind: "quiet", key: "appearance", "aria-label": t("Language and appearance"), title: t("Language and appearance") });
+  return button(icon("tune"), openAppearance, {
+    kind: "quiet",
+    key: "appearance",
+    "aria-label": t("Language and appearance"),
+    title: t("Language and appearance"),
+  });
 }
 
 function openAppearance() {
@@ -20,18 +26,30 @@ function openAppearance() {
   const form = h(
     "div",
     { class: "form" },
-    choice(t("Language"), "language", languages, document.documentElement.lang, chooseLanguage),
-    choice(t("Light or dark"), "theme", [["auto", t("as the system")], ["light", t("light")], ["dark", t("dark")]], preferences.theme, chooseAppearance("theme")),
-    choice(t("Colours of the suits"), "deck", [["two", t("two colours")], ["four", t("four colours")]], preferences.deck, chooseAppearance("deck")),
+    select(t("Language"), "language", languages, document.documentElement.lang, chooseLanguage),
+    select(
+      t("Light or dark"),
+      "theme",
+      [
+        ["auto", t("as the system")],
+        ["light", t("light")],
+        ["dark", t("dark")],
+      ],
+      preferences.theme,
+      chooseAppearance("theme"),
+    ),
+    select(
+      t("Colours of the suits"),
+      "deck",
+      [
+        ["two", t("two colours")],
+        ["four", t("four colours")],
+      ],
+      preferences.deck,
+      chooseAppearance("deck"),
+    ),
   );
   openDialog(t("Language and appearance"), form, { key: "appearance", closeLabel: t("Close") });
-}
-
-/** A labelled select; `options` are [value, text]. */
-export function choice(label, key, options, chosen, onChange) {
-  const items = options.map(([value, text]) => h("option", { value, selected: value === chosen }, text));
-  const select = h("select", { key, on: { change: (event) => onChange(event.target.value) } }, items);
-  return h("label", { class: "field" }, h("span", {}, label), select);
 }
 
 function chooseAppearance(name) {

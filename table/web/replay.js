@@ -10,7 +10,7 @@ const RANKS = "23456789TJQKA";
 const ACTIONS = { nil: 54, "blind nil": 68, look: 69, keep: 70, "take next": 71, done: 72 };
 
 /** The action id of a text in a record, such as "AS", "bid 3" or "keep". */
-export function actionOf(text) {
+function actionOf(text) {
   if (text in ACTIONS) return ACTIONS[text];
   if (text.startsWith("bid ")) return 54 + Number(text.slice(4));
   if (text === "LJ" || text === "BJ") return text === "LJ" ? 52 : 53;
@@ -18,7 +18,7 @@ export function actionOf(text) {
 }
 
 /** Positions of a finished deal after 0, 1, 2 ... actions: {hands, trick, tricks, said: [seat, action] or null}. */
-export function positions(record) {
+function positions(record) {
   const players = record.rules.players;
   const hands = record.hands ? record.hands.map(cardsOf) : Array.from({ length: players }, () => []);
   const firstPlay = record.actions.length - players * record.rules.hand_size;
@@ -72,7 +72,10 @@ function playCard(next, seat, card, then, record) {
 
 /** The winner of the last trick: whose count in the outcome is one more than before it. */
 function lastWinner(tricks, record) {
-  return Math.max(0, record.outcome.tricks.findIndex((count, seat) => count > tricks[seat]));
+  return Math.max(
+    0,
+    record.outcome.tricks.findIndex((count, seat) => count > tricks[seat]),
+  );
 }
 
 /** Open the dialog that steps through a record. */
@@ -91,7 +94,10 @@ export function openReplay(record, state) {
     go(place + steps[event.key]);
   });
   go(0);
-  const dialog = openDialog(t("Deal {n}, step by step", { n: record.deal + 1 }), body, { key: "replay", closeLabel: t("Close") });
+  const dialog = openDialog(t("Deal {n}, step by step", { n: record.deal + 1 }), body, {
+    key: "replay",
+    closeLabel: t("Close"),
+  });
   dialog.querySelector('[data-key="replay-next"]')?.focus();
 }
 
@@ -102,17 +108,31 @@ function replayTable(record, state, now) {
       { class: `replay-seat at-${placeOf(state, seat)}` },
       h("h3", { dir: "auto" }, nameOf(record, seat)),
       h("p", { class: "quiet-text" }, t("{n} taken", { n: now.tricks[seat] })),
-      h("p", { class: "replay-cards", dir: "ltr" }, sorted(cards).map((card) => cardText(card))),
+      h(
+        "p",
+        { class: "replay-cards", dir: "ltr" },
+        sorted(cards).map((card) => cardText(card)),
+      ),
     ),
   );
   const cards = now.trick.map(([seat, card]) => h("div", { class: `played from-${placeOf(state, seat)}` }, face(card)));
-  return h("div", { class: "replay-table", dir: "ltr", "data-players": now.hands.length }, seats, h("div", { class: "trick" }, cards), caption(record, now));
+  return h(
+    "div",
+    { class: "replay-table", dir: "ltr", "data-players": now.hands.length },
+    seats,
+    h("div", { class: "trick" }, cards),
+    caption(record, now),
+  );
 }
 
 function caption(record, now) {
   if (!now.said) return h("p", { class: "replay-said" }, t("The cards are dealt."));
   const [seat, action] = now.said;
-  return h("p", { class: "replay-said", role: "status" }, t("{name}: {card}", { name: compass(seat, record.rules.players), card: actionName(action) }));
+  return h(
+    "p",
+    { class: "replay-said", role: "status" },
+    t("{name}: {card}", { name: compass(seat, record.rules.players), card: actionName(action) }),
+  );
 }
 
 function nameOf(record, seat) {
@@ -122,7 +142,15 @@ function nameOf(record, seat) {
 }
 
 function controls(all, place, go) {
-  const range = h("input", { type: "range", min: 0, max: all.length - 1, value: place, key: "replay-range", "aria-label": t("Step"), on: { input: (event) => go(Number(event.target.value)) } });
+  const range = h("input", {
+    type: "range",
+    min: 0,
+    max: all.length - 1,
+    value: place,
+    key: "replay-range",
+    "aria-label": t("Step"),
+    on: { input: (event) => go(Number(event.target.value)) },
+  });
   range.value = place;
   return h(
     "div",

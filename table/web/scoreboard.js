@@ -13,8 +13,20 @@ export function scoreboard(state, rules) {
   return h(
     "table",
     { class: "scoreboard", "aria-label": t("Scores") },
-    h("thead", {}, h("tr", {}, heads.map((text, k) => h("th", { scope: "col", class: k ? "number" : "" }, text)))),
-    h("tbody", {}, [own, 1 - own].map((team) => teamRow(state, rules, team))),
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        heads.map((text, k) => h("th", { scope: "col", class: k ? "number" : "" }, text)),
+      ),
+    ),
+    h(
+      "tbody",
+      {},
+      [own, 1 - own].map((team) => teamRow(state, rules, team)),
+    ),
   );
 }
 
@@ -46,6 +58,8 @@ export function situation(state, rules) {
     { class: "situation" },
     h("span", {}, t("Deal {n}", { n: state.deal + 1 })),
     h("span", {}, t("to {target}", { target: rules.target })),
-    rules.lead_spades === "any" ? null : h("span", { class: state.broken ? "broken yes" : "broken" }, suitSign(SPADES), broken),
+    rules.lead_spades === "any"
+      ? null
+      : h("span", { class: state.broken ? "broken yes" : "broken" }, suitSign(SPADES), broken),
   );
 }

@@ -15,11 +15,19 @@ export function placeOf(state, seat) {
 export function seatPanel(state, seat) {
   const turn = state.turn === seat;
   const own = isOwnTeam(state, seat % 2);
-  const classes = ["seat", `at-${placeOf(state, seat)}`, own ? "own-team" : "other-team", turn && "turn"].filter(Boolean).join(" ");
+  const classes = ["seat", `at-${placeOf(state, seat)}`, own ? "own-team" : "other-team", turn && "turn"]
+    .filter(Boolean)
+    .join(" ");
   return h(
     "section",
     { class: classes, "data-seat": seat, "aria-label": panelLabel(state, seat) },
-    h("div", { class: "seat-head" }, teamMark(state, seat % 2), h("span", { class: "seat-name", dir: "auto" }, seatName(state, seat)), state.dealer === seat ? dealerMark() : null),
+    h(
+      "div",
+      { class: "seat-head" },
+      teamMark(state, seat % 2),
+      h("span", { class: "seat-name", dir: "auto" }, seatName(state, seat)),
+      state.dealer === seat ? dealerMark() : null,
+    ),
     h("div", { class: "seat-count", "aria-hidden": "true" }, bidBadge(state, seat), trickPips(state, seat)),
     h("div", { class: "seat-note" }, turn ? thinking(state) : note(state, seat)),
   );
@@ -52,7 +60,12 @@ function trickPips(state, seat) {
     const kind = k < taken ? (k < bid ? "pip taken" : "pip over") : "pip";
     return h("span", { class: kind });
   });
-  return h("span", { class: "tricks" }, h("span", { class: "taken-number" }, num(taken)), h("span", { class: "pips" }, pips));
+  return h(
+    "span",
+    { class: "tricks" },
+    h("span", { class: "taken-number" }, num(taken)),
+    h("span", { class: "pips" }, pips),
+  );
 }
 
 /** Dots while somebody decides; an agent that is still being compiled says so. */
@@ -70,7 +83,11 @@ function note(state, seat) {
 }
 
 function panelLabel(state, seat) {
-  const words = { name: seatName(state, seat), bid: bidText(state, seat) || t("none yet"), tricks: tricksText(state.tricks[seat]) };
+  const words = {
+    name: seatName(state, seat),
+    bid: bidText(state, seat) || t("none yet"),
+    tricks: tricksText(state.tricks[seat]),
+  };
   const parts = [t("{name}: bid {bid}, {tricks} taken", words)];
   if (state.dealer === seat) parts.push(t("Dealer"));
   if (state.turn === seat) parts.push(seat === state.you ? t("Your turn") : t("to act"));

@@ -2,6 +2,7 @@
 
 import { create } from "./client.js";
 import { h, render } from "./dom.js";
+import { ruleField, select, toggle } from "./fields.js";
 import { t, tn } from "./i18n.js";
 import { backButton } from "./lobby.js";
 import { presetName } from "./rulespage.js";
@@ -10,7 +11,7 @@ import { agentName, compass, errorText } from "./words.js";
 
 const TARGETS = [200, 300, 500];
 const PATIENCE = [30, 60, 120, 300]; // seconds
-const MAIN = ["nil_allowed", "blind_nil", "jokers", "bag_limit", "lead_spades", "mercy", "turn_direction"];
+const ELSEWHERE = ["target", "players", "deal"]; // the target stands by itself, the other two are the preset's
 
 /** The form for one kind of table. */
 export function settingsForm(kind) {
@@ -51,12 +52,33 @@ class SettingsForm {
     render(
       this.element,
       h("div", { class: "settings-head" }, backButton(), h("h2", {}, this.kind.title)),
-      h("section", { class: "group" }, this.#presetField(), this.#targetField(), this.#speedField(), this.kind.mode === "play" ? null : this.#hintField(), this.#comforts()),
+      h(
+        "section",
+        { class: "group" },
+        this.#presetField(),
+        this.#targetField(),
+        this.#speedField(),
+        this.kind.mode === "play" ? null : this.#hintField(),
+        this.#comforts(),
+      ),
       h("section", { class: "group" }, h("h3", {}, t("Seats")), h("div", { class: "seat-fields" }, this.#seatFields())),
-      h("section", { class: "group" }, h("h3", {}, t("Rules")), h("div", { class: "fields" }, MAIN.map((name) => ruleField(this, name)))),
+      h(
+        "section",
+        { class: "group" },
+        h("h3", {}, t("Rules")),
+        h("div", { class: "fields" }, this.#ruleFields("main")),
+      ),
       this.#moreRules(),
       h("p", { class: "problem", role: "alert" }, problem),
-      h("div", { class: "choices" }, h("button", { type: "submit", class: "button primary", key: "start" }, this.kind.kind === "room" ? t("Open the table") : t("Sit down"))),
+      h(
+        "div",
+        { class: "choices" },
+        h(
+          "button",
+          { type: "submit", class: "button primary", key: "start" },
+          this.kind.kind === "room" ? t("Open the table") : t("Sit down"),
+        ),
+      ),
     );
   }
 
@@ -71,12 +93,18 @@ class SettingsForm {
 
   #targetField() {
     const target = this.value("target");
-    const options = [...new Set([...TARGETS, target])].sort((a, b) => a - b).map((points) => [String(points), t("{points} points", { points })]);
+    const options = [...new Set([...TARGETS, target])]
+      .sort((a, b) => a - b)
+      .map((points) => [String(points), t("{points} points", { points })]);
     return select(t("Play to"), "target", options, String(target), (points) => this.set("target", Number(points)));
   }
 
   #speedField() {
-    const speeds = [["slow", t("slow")], ["normal", t("normal")], ["fast", t("fast")]];
+    const speeds = [
+      ["slow", t("slow")],
+      ["normal", t("normal")],
+      ["fast", t("fast")],
+    ];
     return select(t("Speed"), "speed", speeds, this.speed, (speed) => (this.speed = speed));
   }
 
@@ -86,13 +114,22 @@ class SettingsForm {
 
   /** What the table offers besides the rules. */
   #comforts() {
-    const claims = this.kind.mode === "watch" ? null : toggle(t("Claim tricks that are certain"), "claims", this.claims, (on) => (this.claims = on));
+    const claims =
+      this.kind.mode === "watch"
+        ? null
+        : toggle(t("Claim tricks that are certain"), "claims", this.claims, (on) => (this.claims = on));
     if (this.kind.kind !== "room") return claims;
     const waits = PATIENCE.map((n) => [String(n), tn("{n} second", "{n} seconds", n)]);
     return [
       claims,
       toggle(t("Others may watch"), "spectators", this.spectators, (on) => (this.spectators = on)),
-      select(t("A bot plays for whoever thinks longer than"), "patience", waits, String(this.patience), (n) => (this.patience = Number(n))),
+      select(
+        t("A bot plays for whoever thinks longer than"),
+        "patience",
+        waits,
+        String(this.patience),
+        (n) => (this.patience = Number(n)),
+      ),
     ];
   }
 
@@ -118,9 +155,21 @@ class SettingsForm {
     return options.includes(this.seats[seat]) ? this.seats[seat] : usual;
   }
 
+  /** The controls of the rule fields in the server's group "main" or "more". */
+  #ruleFields(group) {
+    const fields = store.welcome.rule_fields.filter(
+      (field) => field.group === group && !ELSEWHERE.includes(field.name),
+    );
+    return fields.map((field) => ruleField(this, field));
+  }
+
   #moreRules() {
-    const names = store.welcome.rule_fields.map(({ name }) => name).filter((name) => name !== "target" && !MAIN.includes(name) && !["players", "deal"].includes(name));
-    const details = h("details", { class: "group more", open: this.more }, h("summary", { key: "more" }, t("More rules")), h("div", { class: "fields" }, names.map((name) => ruleField(this, name))));
+    const details = h(
+      "details",
+      { class: "group more", open: this.more },
+      h("summary", { key: "more" }, t("More rules")),
+      h("div", { class: "fields" }, this.#ruleFields("more")),
+    );
     details.addEventListener("toggle", () => (this.more = details.open));
     return details;
   }
@@ -130,56 +179,26 @@ class SettingsForm {
     const seats = Array.from({ length: this.value("players") }, (_, seat) => this.#seat(seat));
     const { kind, mode } = this.kind;
     const { preset, overrides, speed, hint, claims, spectators, patience } = this;
-    prefer({ settings: { ...preferences.settings, [kind]: { preset, overrides, seats: this.seats, speed, hint, claims, spectators, patience } } });
-    const refused = await create({ rules: { preset, ...overrides }, seats, mode, speed, hint, claims, spectators, patience });
+    prefer({
+      settings: {
+        ...preferences.settings,
+        [kind]: { preset, overrides, seats: this.seats, speed, hint, claims, spectators, patience },
+      },
+    });
+    const refused = await create({
+      rules: { preset, ...overrides },
+      seats,
+      mode,
+      speed,
+      hint,
+      claims,
+      spectators,
+      patience,
+    });
     if (refused) this.#show([h("strong", {}, errorText(refused)), " ", h("span", { dir: "ltr" }, refused.text)]);
   }
 }
 
 function agentOptions() {
   return store.welcome.agents.map(({ name }) => [name, agentName(name)]);
-}
-
-/** A labelled switch. */
-function toggle(label, key, checked, onChange) {
-  const box = h("input", { type: "checkbox", role: "switch", key, name: key, checked, on: { change: (event) => onChange(event.target.checked) } });
-  return h("label", { class: "field switch" }, h("span", {}, label), box);
-}
-
-function select(label, key, options, chosen, onChange) {
-  const items = options.map(([value, text]) => h("option", { value, selected: value === chosen }, text));
-  return h("label", { class: "field" }, h("span", {}, label), h("select", { key, name: key, on: { change: (event) => onChange(event.target.value) } }, items));
-}
-
-/** The control of one rule field, as its kind asks. */
-function ruleField(form, name) {
-  const field = store.welcome.rule_fields.find((one) => one.name === name);
-  if (!field) return null;
-  if (!field.choices) return number(form, field);
-  return typeof field.choices[0].value === "boolean" ? flag(form, field) : choices(form, field);
-}
-
-function flag(form, { name, help }) {
-  return toggle(t(help), name, form.value(name), (on) => form.set(name, on));
-}
-
-function choices(form, { name, help, choices: all }) {
-  const options = all.map(({ value, text }) => [String(value), t(text)]);
-  const read = (text) => all.find(({ value }) => String(value) === text).value;
-  return select(t(help), name, options, String(form.value(name)), (text) => form.set(name, read(text)));
-}
-
-function number(form, { name, help, low, high, none }) {
-  const value = form.value(name);
-  const change = (event) => event.target.reportValidity() && event.target.value !== "" && form.set(name, Number(event.target.value));
-  const box = h("input", { type: "number", dir: "ltr", key: name, name, min: low, max: high, step: 1, value: value ?? "", disabled: value === null, on: { change } });
-  const off = none ? noneSwitch(form, name, none, low, high) : null;
-  return h("div", { class: "field number-field" }, h("label", {}, h("span", {}, t(help)), box), off);
-}
-
-/** A switch for "none", where a number may be missing; on the way back a usual number. */
-function noneSwitch(form, name, none, low, high) {
-  const usual = { mercy: -200, blind_nil_deficit: 100, max_team_bid: 13, max_deals: 10 }[name] ?? Math.max(low, Math.min(high, 1));
-  const toggle = (event) => form.set(name, event.target.checked ? null : usual);
-  return h("label", { class: "none" }, h("input", { type: "checkbox", key: `${name}-none`, checked: form.value(name) === null, on: { change: toggle } }), t(none));
 }

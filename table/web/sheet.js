@@ -42,7 +42,9 @@ function sheetContent(state) {
 /** The sheet of the match so far, at any time. */
 export function openHistory() {
   const { state } = store;
-  const content = state.history.length ? historyTable(state) : h("p", { class: "quiet-text" }, t("No deal is finished yet."));
+  const content = state.history.length
+    ? historyTable(state)
+    : h("p", { class: "quiet-text" }, t("No deal is finished yet."));
   openDialog(t("Score sheet"), h("div", { class: "sheet" }, content), { key: "history", closeLabel: t("Close") });
 }
 
@@ -55,24 +57,66 @@ function ending(state) {
 /** Items of one deal by team (R17-R22). */
 function dealTable(state, deal) {
   const teams = [ownSeat(state) % 2, 1 - (ownSeat(state) % 2)];
-  const row = (label, cells, kind = "") => h("tr", { class: kind }, h("th", { scope: "row" }, label), cells.map((text) => h("td", { class: "number" }, text)));
-  const points = (label, item, kind) => row(label, teams.map((team) => signed(deal.result[team][item])), kind);
+  const row = (label, cells, kind = "") =>
+    h(
+      "tr",
+      { class: kind },
+      h("th", { scope: "row" }, label),
+      cells.map((text) => h("td", { class: "number" }, text)),
+    );
+  const points = (label, item, kind) =>
+    row(
+      label,
+      teams.map((team) => signed(deal.result[team][item])),
+      kind,
+    );
   return h(
     "table",
     { class: "deal-sheet" },
-    h("thead", {}, h("tr", {}, h("td"), teams.map((team) => h("th", { scope: "col" }, teamMark(state, team), h("span", { dir: "auto" }, teamName(state, team)))))),
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        h("td"),
+        teams.map((team) =>
+          h("th", { scope: "col" }, teamMark(state, team), h("span", { dir: "auto" }, teamName(state, team))),
+        ),
+      ),
+    ),
     h(
       "tbody",
       {},
-      row(t("Bids"), teams.map((team) => bidsOf(state, deal, team))),
-      row(t("Tricks"), teams.map((team) => seatsOf(state, team).map((seat) => num(deal.tricks[seat])).join(" + "))),
+      row(
+        t("Bids"),
+        teams.map((team) => bidsOf(state, deal, team)),
+      ),
+      row(
+        t("Tricks"),
+        teams.map((team) =>
+          seatsOf(state, team)
+            .map((seat) => num(deal.tricks[seat]))
+            .join(" + "),
+        ),
+      ),
       points(t("Contract"), "contract"),
       points(t("Nil"), "nil"),
-      row(t("Bags of this deal"), teams.map((team) => bagsText(deal.result[team]))),
+      row(
+        t("Bags of this deal"),
+        teams.map((team) => bagsText(deal.result[team])),
+      ),
       points(t("Penalty for bags"), "penalty"),
       points(t("This deal"), "points", "sum"),
-      row(t("Score"), teams.map((team) => num(deal.scores[team])), "total"),
-      row(t("Bags kept"), teams.map((team) => num(deal.bags[team]))),
+      row(
+        t("Score"),
+        teams.map((team) => num(deal.scores[team])),
+        "total",
+      ),
+      row(
+        t("Bags kept"),
+        teams.map((team) => num(deal.bags[team])),
+      ),
     ),
     boston(state, deal),
   );
@@ -101,12 +145,30 @@ function historyTable(state) {
       "tr",
       {},
       h("th", { scope: "row" }, num(deal.deal + 1)),
-      teams.map((team) => [h("td", { class: "number" }, signed(deal.result[team].points)), h("td", { class: "number total" }, num(deal.scores[team]))]),
-      h("td", {}, button(icon("eye"), () => showDeal(deal), { kind: "quiet", "aria-label": t("Step through deal {n}", { n: deal.deal + 1 }) })),
+      teams.map((team) => [
+        h("td", { class: "number" }, signed(deal.result[team].points)),
+        h("td", { class: "number total" }, num(deal.scores[team])),
+      ]),
+      h(
+        "td",
+        {},
+        button(icon("eye"), () => showDeal(deal), {
+          kind: "quiet",
+          "aria-label": t("Step through deal {n}", { n: deal.deal + 1 }),
+        }),
+      ),
     ),
   );
-  const heads = teams.map((team) => h("th", { scope: "colgroup", colspan: 2 }, teamMark(state, team), teamName(state, team)));
-  return h("table", { class: "history" }, h("caption", {}, t("All deals")), h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("Deal")), heads, h("td"))), h("tbody", {}, rows));
+  const heads = teams.map((team) =>
+    h("th", { scope: "colgroup", colspan: 2 }, teamMark(state, team), teamName(state, team)),
+  );
+  return h(
+    "table",
+    { class: "history" },
+    h("caption", {}, t("All deals")),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("Deal")), heads, h("td"))),
+    h("tbody", {}, rows),
+  );
 }
 
 function sheetButtons(state, last) {
@@ -122,7 +184,8 @@ function sheetButtons(state, last) {
 
 /** The next deal, or another match; whoever has said so waits for the other people. */
 function goOn(state) {
-  if (state.phase === "match over") return button(t("Another match"), () => send({ t: "again" }), { kind: "primary", key: "next" });
+  if (state.phase === "match over")
+    return button(t("Another match"), () => send({ t: "again" }), { kind: "primary", key: "next" });
   if (state.seats[state.you]?.ready) return h("p", {}, t("Waiting for the others…"));
   return button(t("Next deal"), () => send({ t: "next", n: state.n }), { kind: "primary", key: "next" });
 }

@@ -2,7 +2,7 @@
 
 const listeners = new Set();
 
-/** `welcome` of the server, `room` (the last "joined"), `state` (the last snapshot), chat, and what is open or chosen. */
+/** What the server said last (`welcome`, `room`: its "joined", `state`), talk, and what is open or chosen. */
 export const store = {
   connected: false,
   welcome: null,

@@ -43,9 +43,15 @@ export function showTable() {
     return;
   }
   parts.felt.dataset.players = room.rules.players;
-  render(parts.bar, h("div", { class: "bar-row" }, scoreboard(state, room.rules), situation(state, room.rules), tableMenu()));
+  render(
+    parts.bar,
+    h("div", { class: "bar-row" }, scoreboard(state, room.rules), situation(state, room.rules), tableMenu()),
+  );
   const dir = document.documentElement.dir || "ltr";
-  render(parts.seats, state.seats.map((_, seat) => directed(seatPanel(state, seat), dir)));
+  render(
+    parts.seats,
+    state.seats.map((_, seat) => directed(seatPanel(state, seat), dir)),
+  );
   showTrick(parts.trick, state);
   render(parts.decision, directed(decision(state), dir));
   render(parts.own, ownLine(state), handsInSight(state));
@@ -77,14 +83,21 @@ function ownLine(state) {
   return h(
     "div",
     { class: yours ? "own-line your-turn" : "own-line" },
-    h("p", { class: "turn-text" }, isComplete(state) ? h("span", { class: "took" }, won(state, state.last_trick.winner), " ") : null, phaseText(state)),
+    h(
+      "p",
+      { class: "turn-text" },
+      isComplete(state) ? h("span", { class: "took" }, won(state, state.last_trick.winner), " ") : null,
+      phaseText(state),
+    ),
     clockLine(state),
     discarded(state),
     h(
       "div",
       { class: "own-buttons" },
       state.undo ? labelled("undo", t("Take back"), () => send({ t: "undo" }), { key: "undo", kind: "quiet" }) : null,
-      hints(room) && (yours || room.settings.mode === "watch") ? labelled("hint", t("Hint"), () => send({ t: "hint", n: state.n }), { key: "hint", kind: "quiet" }) : null,
+      hints(room) && (yours || room.settings.mode === "watch")
+        ? labelled("hint", t("Hint"), () => send({ t: "hint", n: state.n }), { key: "hint", kind: "quiet" })
+        : null,
       state.claim ? button(t("Claim the rest"), () => send({ t: "claim", n: state.n }), { key: "claim" }) : null,
       pausable(room) ? watchButtons(state) : null,
     ),
@@ -93,7 +106,11 @@ function ownLine(state) {
 
 /** A button with an icon and a label; on a phone the icon alone. */
 function labelled(name, text, onClick, props) {
-  return button([icon(name), h("span", { class: "label" }, text)], onClick, { "aria-label": text, title: text, ...props });
+  return button([icon(name), h("span", { class: "label" }, text)], onClick, {
+    "aria-label": text,
+    title: text,
+    ...props,
+  });
 }
 
 /** Whether the table may be paused: only agents play, or one person practises. */
@@ -103,8 +120,17 @@ function pausable(room) {
 
 function watchButtons(state) {
   return [
-    labelled(state.paused ? "play" : "pause", state.paused ? t("Go on") : t("Pause"), () => send({ t: "pause", on: !state.paused }), { key: "pause" }),
-    store.room.settings.mode === "watch" && labelled("step", t("One step"), () => send({ t: "step" }), { key: "step", "aria-disabled": state.paused ? null : "true" }),
+    labelled(
+      state.paused ? "play" : "pause",
+      state.paused ? t("Go on") : t("Pause"),
+      () => send({ t: "pause", on: !state.paused }),
+      { key: "pause" },
+    ),
+    store.room.settings.mode === "watch" &&
+      labelled("step", t("One step"), () => send({ t: "step" }), {
+        key: "step",
+        "aria-disabled": state.paused ? null : "true",
+      }),
   ];
 }
 

@@ -16,14 +16,17 @@ export function showTrick(place, state) {
   const old = new Map([...place.querySelectorAll(".played")].map((node) => [Number(node.dataset.card), node]));
   const nodes = plays.map(([seat, card]) => old.get(card) ?? playedCard(state, seat, card));
   nodes.forEach((node, k) => node.classList.toggle("winner", plays[k][0] === winner));
-  if (nodes.length !== place.childElementCount || nodes.some((node, k) => node !== place.children[k])) place.replaceChildren(...nodes);
+  if (nodes.length !== place.childElementCount || nodes.some((node, k) => node !== place.children[k]))
+    place.replaceChildren(...nodes);
   place.classList.toggle("complete", complete);
   place.setAttribute("aria-label", describe(state, plays, winner));
 }
 
 /** Whether the trick on the table is a complete one: nobody has led to the next yet. */
 export function isComplete(state) {
-  return state.trick.length === 0 && Boolean(state.last_trick) && ["play", "deal over", "match over"].includes(state.phase);
+  return (
+    state.trick.length === 0 && Boolean(state.last_trick) && ["play", "deal over", "match over"].includes(state.phase)
+  );
 }
 
 function playedCard(state, seat, card) {
@@ -42,8 +45,18 @@ export function openLastTrick() {
   const last = store.state?.last_trick;
   if (!last) return;
   const cards = last.plays.map(([seat, card]) =>
-    h("figure", { class: seat === last.winner ? "winner" : "" }, face(card), h("figcaption", { dir: "auto" }, seatName(store.state, seat))),
+    h(
+      "figure",
+      { class: seat === last.winner ? "winner" : "" },
+      face(card),
+      h("figcaption", { dir: "auto" }, seatName(store.state, seat)),
+    ),
   );
-  const content = h("div", { class: "last-trick" }, h("div", { class: "row", dir: "ltr" }, cards), h("p", {}, won(store.state, last.winner)));
+  const content = h(
+    "div",
+    { class: "last-trick" },
+    h("div", { class: "row", dir: "ltr" }, cards),
+    h("p", {}, won(store.state, last.winner)),
+  );
   openDialog(t("The last trick"), content, { key: "last-trick", closeLabel: t("Close") });
 }

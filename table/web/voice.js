@@ -21,12 +21,18 @@ export function voiceButton() {
   if (state.you === null || others === 0) return null;
   const on = microphone !== null;
   const label = on ? t("Voice is on") : t("Voice is off");
-  return button([icon(on ? "mic" : "mic-off"), h("span", { class: "menu-text" }, label)], () => (on ? stop() : start()), { kind: "quiet", key: "voice", "aria-pressed": String(on), "aria-label": t("Voice"), title: label });
+  return button(
+    [icon(on ? "mic" : "mic-off"), h("span", { class: "menu-text" }, label)],
+    () => (on ? stop() : start()),
+    { kind: "quiet", key: "voice", "aria-pressed": String(on), "aria-label": t("Voice"), title: label },
+  );
 }
 
 async function start() {
   try {
-    microphone = await navigator.mediaDevices.getUserMedia({ audio: { echoCancellation: true, noiseSuppression: true } });
+    microphone = await navigator.mediaDevices.getUserMedia({
+      audio: { echoCancellation: true, noiseSuppression: true },
+    });
   } catch {
     notice(t("The microphone could not be opened."));
     return;

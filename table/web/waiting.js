@@ -19,19 +19,36 @@ export function waitingRoom(state) {
     h("p", { class: "quiet-text" }, t("Send this link; whoever opens it sits down without an account:")),
     h("p", { class: "link", dir: "ltr" }, link),
     button(t("Copy the link"), () => navigator.clipboard?.writeText(link), { key: "copy-link" }),
-    h("ul", { class: "sitting" }, state.seats.map((seat, k) => seatLine(state, seat, k))),
+    h(
+      "ul",
+      { class: "sitting" },
+      state.seats.map((seat, k) => seatLine(state, seat, k)),
+    ),
     beginning(state),
   );
 }
 
 function seatLine(state, seat, k) {
-  const who = seat.kind === "person" ? seat.name : seat.kind === "open" ? t("free: a bot until somebody comes") : agentName(seat.agent);
+  const who =
+    seat.kind === "person"
+      ? seat.name
+      : seat.kind === "open"
+        ? t("free: a bot until somebody comes")
+        : agentName(seat.agent);
   const mark = h("span", { class: isOwnTeam(state, k % 2) ? "team-mark filled" : "team-mark", "aria-hidden": "true" });
-  return h("li", { "data-seat": k, class: seat.kind }, mark, h("span", { class: "place" }, compass(k, state.seats.length)), h("span", { dir: "auto" }, who), k === state.you ? h("em", {}, t("you")) : null);
+  return h(
+    "li",
+    { "data-seat": k, class: seat.kind },
+    mark,
+    h("span", { class: "place" }, compass(k, state.seats.length)),
+    h("span", { dir: "auto" }, who),
+    k === state.you ? h("em", {}, t("you")) : null,
+  );
 }
 
 function beginning(state) {
-  if (state.you !== null && state.you === state.host) return button(t("Begin"), () => send({ t: "begin" }), { kind: "primary", key: "begin" });
+  if (state.you !== null && state.you === state.host)
+    return button(t("Begin"), () => send({ t: "begin" }), { kind: "primary", key: "begin" });
   return h("p", { class: "quiet-text" }, t("The person who opened the table begins."));
 }
 
@@ -45,7 +62,11 @@ export function quickWaiting(waiting) {
       { class: "panel waiting-room", "aria-live": "polite" },
       h("h2", {}, t("Looking for players")),
       h("p", {}, t("People waiting: {n}", { n: waiting.waiting })),
-      h("p", { class: "quiet-text" }, tn("Bots fill the free seats in {n} second.", "Bots fill the free seats in {n} seconds.", waiting.seconds)),
+      h(
+        "p",
+        { class: "quiet-text" },
+        tn("Bots fill the free seats in {n} second.", "Bots fill the free seats in {n} seconds.", waiting.seconds),
+      ),
       button(t("Stop looking"), () => send({ t: "leave" }), { key: "stop-looking" }),
     ),
   );

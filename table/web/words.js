@@ -40,7 +40,10 @@ export function seatName(state, seat) {
 
 /** The name of an agent: the ladder's in the language in use, others as they are. */
 export function agentName(name) {
-  return { easy: t("easy"), normal: t("normal"), hard: t("hard"), expert: t("expert"), champion: t("champion") }[name] ?? name;
+  return (
+    { easy: t("easy"), normal: t("normal"), hard: t("hard"), expert: t("expert"), champion: t("champion") }[name] ??
+    name
+  );
 }
 
 /** The name chosen, or what a nameless person is called. */
@@ -104,7 +107,9 @@ export function reasonText(why) {
 function cardReason({ key, values }) {
   switch (key) {
     case "follow":
-      return t("The suit led is {suit}, and you hold some: follow suit.", { suit: suitName(SUITS.indexOf(values.suit)) });
+      return t("The suit led is {suit}, and you hold some: follow suit.", {
+        suit: suitName(SUITS.indexOf(values.suit)),
+      });
     case "not_broken":
       return t("Spades are not broken yet, and you hold another suit to lead.");
     case "only_spades_left":

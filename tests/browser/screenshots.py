@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from conftest import CHROMIUM
-from pages import BOTS, LONG, open_lobby, open_table, play_deal, version, wait_for_news
+from pages import BOTS, LONG, open_table, play_deal, version, wait_for_news
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 from table_server import TableServer
@@ -56,12 +56,6 @@ def play_cards(page: Page, count: int) -> None:
     page.wait_for_selector(".card.legal")
     page.mouse.move(2, 2)
     page.wait_for_timeout(600)
-
-
-def lobby(browser: Browser, url: str) -> bytes:
-    with new_page(browser) as page:
-        open_lobby(page, url)
-        return page.screenshot()
 
 
 def desktop(browser: Browser, url: str) -> bytes:
@@ -115,8 +109,9 @@ def hint(browser: Browser, url: str) -> bytes:
     with new_page(browser) as page:
         open_table(page, url, "practice", **SEATS, hint="hard")
         play_cards(page, 2)
-        page.click("[data-key=hint]")
-        page.wait_for_selector(".values")
+        while not page.query_selector(".values"):  # on a fresh machine the agent is compiled first
+            page.click("[data-key=hint]")
+            page.wait_for_timeout(5000)
         page.click(".beliefs summary")
         page.mouse.move(2, 2)
         return page.screenshot()
@@ -148,7 +143,7 @@ def urdu(browser: Browser, url: str) -> bytes:
 
 
 PICTURES: dict[str, Callable[[Browser, str], bytes]] = {
-    picture.__name__: picture for picture in (lobby, desktop, phone, dark, bidding, sheet, replay, hint, draft, urdu)
+    picture.__name__: picture for picture in (desktop, phone, dark, bidding, sheet, replay, hint, draft, urdu)
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,20 @@ def new_page(browser: Browser) -> Page:
     """A page of another person: a context of its own."""
     page = browser.new_context(viewport={"width": 1100, "height": 760}, permissions=["microphone"]).new_page()
     page.set_default_timeout(LONG)
+    page.on("pageerror", lambda error: ERRORS.append(str(error)))
     return page
+
+
+ERRORS: list[str] = []
+"""What the pages of several people complain about."""
+
+
+@pytest.fixture(autouse=True)
+def no_errors() -> Iterator[None]:
+    """Whatever a page complains about fails its test."""
+    ERRORS.clear()
+    yield
+    assert not ERRORS
 
 
 def open_room(browser: Browser, url: str) -> tuple[Page, Page]:
@@ -72,6 +86,25 @@ def test_a_room_of_two_people_and_two_bots(browser: Browser, table_url: str) -> 
     ann.wait_for_selector("dialog[data-dialog=sheet]", state="detached")
     ann.context.close()
     bob.context.close()
+
+
+@pytest.mark.slow
+def test_who_finds_no_free_seat_watches_without_cards(browser: Browser, table_url: str) -> None:
+    """A spectator sees the table and no hand (R30); the seat is hers once its person has left."""
+    ann, bob = open_room(browser, table_url)
+    eve = new_page(browser)
+    open_lobby(eve, table_url, "Eve")
+    eve.goto(f"{table_url}r/{table_code(ann)}")
+    eve.wait_for_selector(".seat.at-top:has-text('Bob')")
+    assert eve.locator(".card, .open-hand").count() == 0
+    bob.click("[data-key=menu-table]")
+    bob.click("[data-key=leave]")
+    bob.wait_for_selector(".kind")
+    ann.wait_for_selector(".seat.at-top:has-text('free seat')")
+    eve.reload()
+    eve.wait_for_selector(".hand .card")
+    for page in (ann, bob, eve):
+        page.context.close()
 
 
 @pytest.mark.slow
