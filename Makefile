@@ -44,8 +44,8 @@ docs: $(STAMP)  ## build the documentation site in build/site; a broken link fai
 	$(BIN)/python -m sphinx -W --keep-going -q -d build/doctrees docs build/site $(ARGS)
 	@echo "open build/site/index.html"
 
-train: $(STAMP)  ## train by self-play with the default configuration
-	$(BIN)/spades train configs/train/selfplay.yaml $(ARGS)
+train: $(STAMP)  ## train with the default configurations: a short clone, then self-play
+	$(BIN)/spades train configs/train/clone.yaml configs/train/selfplay.yaml $(ARGS)
 
 bench: $(STAMP)  ## measure the environment's speed on this machine
 	$(BIN)/spades bench $(ARGS)

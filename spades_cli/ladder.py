@@ -5,7 +5,6 @@ Progress and duels that cannot be played go to stderr, the page or the JSON to s
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import click
@@ -17,6 +16,7 @@ from evaluation.ladder.page import markdown, row_of
 from evaluation.ladder.play import Costs, job_of, play_duel
 from evaluation.ladder.store import Store
 from evaluation.machine import machine, versions
+from evaluation.patterns import pattern
 from evaluation.work.crew import MOST_WORKERS, Crew, Desk, open_crew
 from spades_cli.output import INTERRUPTED, announce_compilation, command_line, json_option, write_json
 from spades_cli.progress import progress_bar
@@ -85,9 +85,10 @@ def _chosen(duels: list[Duel], only: str | None, config: str) -> list[Duel]:
     if only is None:
         return duels
     try:
-        chosen = [duel for duel in duels if re.search(only, duel.label)]
-    except re.error as error:
-        raise click.UsageError(f"--only {only!r} is no regular expression: {error}") from None
+        wanted = pattern(only)
+    except ValueError as error:
+        raise click.UsageError(f"--only {error}") from None
+    chosen = [duel for duel in duels if wanted.search(duel.label)]
     if not chosen:
         raise click.UsageError(f"--only {only!r} is in none of the {len(duels)} duels of {config}")
     return chosen

@@ -20,17 +20,18 @@ from rich.progress import (
 from spades_cli.output import INTERRUPTED, announce_compilation, json_option, write_json
 
 if TYPE_CHECKING:
+    from training.config import TrainingConfig
     from training.selfplay import SelfPlayPPO
 
 
 @click.command(name="train", context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("config_file", metavar="CONFIG")
+@click.argument("config_files", metavar="CONFIG...", nargs=-1, required=True)
 @click.option(
     "--set",
     "overrides",
     metavar="FIELD=VALUE",
     multiple=True,
-    help="Override one field, as --set deals=50000 or --set ppo.games=256. May be repeated.",
+    help="Override one field of every CONFIG, as --set deals=50000 or --set ppo.games=256. May be repeated.",
 )
 @click.option("--seed", type=int, help="Short for --set seed=N.")
 @click.option("--device", help="Short for --set device=NAME: cpu, cuda, cuda:1.")
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 @click.option("--resume", is_flag=True, help="Go on with the run in that folder, exactly where it stopped.")
 @json_option
 def command(
-    config_file: str,
+    config_files: tuple[str, ...],
     overrides: tuple[str, ...],
     seed: int | None,
     device: str | None,
@@ -46,34 +47,45 @@ def command(
     resume: bool,
     json_path: str | None,
 ) -> int:
-    """Train a policy by self-play as CONFIG (a YAML file) says, and leave a report in runs/<name>/.
+    """Train a policy as CONFIG (a YAML file) says, by self-play unless it says otherwise; a report in runs/<name>/.
 
-    One policy plays all four seats and learns from each seat's own trajectory. Ctrl-C saves a checkpoint and stops;
-    --resume goes on from it. The folder holds policy.safetensors (an agent for every other command), report.md,
-    learning_curve.png, results.json, config.yaml, the checkpoint, policies on the way, and a TensorBoard log.
+    One policy plays all four seats and learns from each seat's own trajectory. Several configurations are stages, run
+    one after another; `start: stage:NAME` in a later one begins with the weights of the run NAME. Ctrl-C saves a
+    checkpoint and stops; --resume goes on from it, and passes over stages that are finished. The folder holds
+    policy.safetensors (an agent for every other command), report.md, learning_curve.png, results.json, config.yaml,
+    the checkpoint, policies on the way, and a TensorBoard log.
 
     \b
     Examples:
-      spades train configs/train/selfplay.yaml
-      spades train configs/train/selfplay.yaml --set name=short --set deals=20000 --seed 2
+      spades train train/clone.yaml train/selfplay.yaml
+      spades train train/scratch.yaml --set name=short --set deals=20000 --seed 2
       spades train runs/selfplay/config.yaml --resume
       tensorboard --logdir runs
     """
     from training.config import load_config
     from training.run import Interrupted, train
+    from training.stages import run_stages
 
     wanted = [*overrides]
     wanted += [f"seed={seed}"] if seed is not None else []
     wanted += [f"device={device}"] if device is not None else []
-    config = load_config(_config_file(config_file), wanted)
+    configs = [load_config(_config_file(file), wanted) for file in config_files]
     announce_compilation()
     console = Console(stderr=True)
-    bar = Bar(console, config.deals)
-    try:
+
+    def stage(config: TrainingConfig, go_on: bool) -> Path:
+        if len(configs) > 1:
+            console.print(f"Stage {config.name}")
+        bar = Bar(console, config.deals)
         with bar.progress:
-            report = train(config, Path(runs), resume=resume, show=bar.show, prepare=bar.labelled)
+            return train(config, Path(runs), resume=go_on, show=bar.show, prepare=bar.labelled)
+
+    try:
+        report = run_stages(configs, Path(runs), stage, resume=resume)
     except Interrupted as stop:
         console.print(f"spades: {stop}", soft_wrap=True)
+        if len(configs) > 1:
+            console.print("or the same command with --resume, for the later stages, too")
         return INTERRUPTED
     results = json.loads((report.parent / "results.json").read_text(encoding="utf-8"))
     if not write_json(results, json_path):

@@ -105,12 +105,12 @@ def training() -> int:
 
 def agents() -> int:
     """The named agents, as light as tests can afford them, on views of random play."""
-    from light_agents import SPECS
+    from light_agents import SPECS, specs_for
 
     from agents.registry import load_agent
 
     decisions = 0
-    for spec in SPECS.values():
+    for name, spec in SPECS.items():
         agent = load_agent(spec)
 
         def act(states: StateArray, agent: object = agent) -> None:
@@ -120,6 +120,8 @@ def agents() -> int:
             agent.act(views, keys)  # type: ignore[attr-defined]
 
         for rules in (*PRESETS.values(), *some_rules()[4:8]):
+            if name not in specs_for(rules):
+                continue
             decisions += play(rules, act, games=1, steps=110)
     return decisions
 

@@ -1,10 +1,14 @@
-"""A training that takes seconds."""
+"""A training that takes seconds, and one collection of it."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from stable_baselines3.common.callbacks import CallbackList
+from stable_baselines3.common.logger import Logger
+
 from training.config import TrainingConfig, config_from
+from training.selfplay import SelfPlayPPO
 
 
 def small(**changes: Any) -> TrainingConfig:
@@ -23,3 +27,12 @@ def small(**changes: Any) -> TrainingConfig:
         },
     }
     return config_from(base | changes, "test")
+
+
+def collected(model: SelfPlayPPO) -> SelfPlayPPO:
+    """`model` after one collection outside of `learn`."""
+    model.set_logger(Logger(folder=None, output_formats=[]))
+    callback = CallbackList([])
+    callback.init_callback(model)
+    assert model.collect_rollouts(model.env, callback, model.rollout_buffer, model.n_steps)
+    return model

@@ -22,16 +22,16 @@ SMALL = (
 
 
 def train(*arguments: str) -> int:
-    return main(["train", "configs/train/selfplay.yaml", *SMALL, *arguments])
+    return main(["train", "configs/train/scratch.yaml", *SMALL, *arguments])
 
 
 def test_train_leaves_a_report_and_says_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert train("--runs", str(tmp_path), "--seed", "3") == 0
     out = capsys.readouterr().out
     assert "against random" in out
-    assert str(tmp_path / "selfplay" / "report.md") in out
-    assert "seed: 3" in (tmp_path / "selfplay" / "config.yaml").read_text()
-    policy = str(tmp_path / "selfplay")
+    assert str(tmp_path / "scratch" / "report.md") in out
+    assert "seed: 3" in (tmp_path / "scratch" / "config.yaml").read_text()
+    policy = str(tmp_path / "scratch")
     assert main(["evaluate", policy, "random", "--deals", "4", "--json", "-"]) == 0
     assert json.loads(capsys.readouterr().out)["illegal_actions"] == 0
     assert train("--runs", str(tmp_path), "--seed", "3") == 2
@@ -52,8 +52,8 @@ def test_interrupt_exits_130_and_resume_finishes(
         patch.setattr(Keeper, "_on_step", lambda self: not setattr(self, "stopped", True) and False)
         assert train("--runs", str(tmp_path)) == INTERRUPTED
     shown = " ".join(capsys.readouterr().err.split())
-    assert f"spades train {tmp_path}/selfplay/config.yaml --runs {tmp_path} --resume" in shown
-    assert main(["train", f"{tmp_path}/selfplay/config.yaml", "--runs", str(tmp_path), "--resume"]) == 0
+    assert f"spades train {tmp_path}/scratch/config.yaml --runs {tmp_path} --resume" in shown
+    assert main(["train", f"{tmp_path}/scratch/config.yaml", "--runs", str(tmp_path), "--resume"]) == 0
     assert "Report:" in capsys.readouterr().out
 
 

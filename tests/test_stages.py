@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra `train`")
 pytest.importorskip("sb3_contrib", reason="needs the extra `train`")
 
-from small_training import small  # noqa: E402
+from small_training import collected, small  # noqa: E402
 from stable_baselines3.common.callbacks import CallbackList  # noqa: E402
 from stable_baselines3.common.logger import Logger  # noqa: E402
 
@@ -33,15 +33,6 @@ from training.selfplay import SelfPlayPPO  # noqa: E402
 
 CLASSIC = PRESETS["classic"]
 FEW = LabelsConfig(teacher="hard:worlds=4,exact=0", player="easy", games=6, shards=3, play_share=0.3)
-
-
-def collected(model: SelfPlayPPO) -> SelfPlayPPO:
-    """`model` after one collection outside of `learn`."""
-    model.set_logger(Logger(folder=None, output_formats=[]))
-    callback = CallbackList([])
-    callback.init_callback(model)
-    assert model.collect_rollouts(model.env, callback, model.rollout_buffer, model.n_steps)
-    return model
 
 
 def agreement(model: SelfPlayPPO) -> float:

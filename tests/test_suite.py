@@ -66,7 +66,7 @@ def test_tasks_are_chosen_by_pattern() -> None:
     assert [task.id for task in choose_tasks("full", "^nil")] == ["nil_decision", "nil_cover", "nil_attack"]
     for suite, only, message in (
         ("all", None, "suite is 'all'; allowed: core, full"),
-        ("core", "(", "which is no regular expression"),
+        ("core", "(", "only: '(' is no regular expression"),
         ("core", "beliefs", "which no task of core matches: bid_only, play_only"),
     ):
         with pytest.raises(SuiteError) as caught:

@@ -15,9 +15,7 @@ pytest.importorskip("sb3_contrib", reason="needs the extra `train`")
 
 from gymnasium import spaces  # noqa: E402
 from safetensors.torch import save_file  # noqa: E402
-from small_training import small  # noqa: E402
-from stable_baselines3.common.callbacks import CallbackList  # noqa: E402
-from stable_baselines3.common.logger import Logger  # noqa: E402
+from small_training import collected, small  # noqa: E402
 
 from spades_env.actions import FIRST_BID, NIL, NUM_ACTIONS  # noqa: E402
 from spades_env.configs import ConfigError  # noqa: E402
@@ -36,15 +34,6 @@ from training.report import final_table  # noqa: E402
 from training.run import Interrupted, RunError, collapse_warnings, train  # noqa: E402
 from training.seats import SeatVecEnv, most_choices  # noqa: E402
 from training.selfplay import SelfPlayPPO  # noqa: E402
-
-
-def collect(model: SelfPlayPPO) -> DealBuffer:
-    """One collection outside of `learn`."""
-    model.set_logger(Logger(folder=None, output_formats=[]))
-    callback = CallbackList([])
-    callback.init_callback(model)
-    assert model.collect_rollouts(model.env, callback, model.rollout_buffer, model.n_steps)
-    return model.rollout_buffer
 
 
 def test_advantages_of_a_scripted_deal_by_hand() -> None:
@@ -74,7 +63,7 @@ def test_advantages_of_a_scripted_deal_by_hand() -> None:
 def test_each_column_holds_the_choices_of_one_seat_and_her_reward() -> None:
     """Replay every deal from the buffer's actions alone: seat, order, mask and observation must fit."""
     model = SelfPlayPPO(small())
-    buffer = collect(model)
+    buffer = collected(model).rollout_buffer
     states = np.zeros(8, STATE)
     step.new_games(states, rules_to_record(PRESETS["classic"]), model.env._deal_seed, 0)
     taken = np.zeros(buffer.n_envs, np.int64)
@@ -107,7 +96,7 @@ def test_each_column_holds_the_choices_of_one_seat_and_her_reward() -> None:
 @pytest.mark.parametrize("preset", list(PRESETS))
 def test_training_runs_under_every_preset(preset: str) -> None:
     model = SelfPlayPPO(small(rules=preset))
-    buffer = collect(model)
+    buffer = collected(model).rollout_buffer
     model.train()
     assert buffer.counts.max() <= most_choices(PRESETS[preset])
     assert buffer.counts.min() >= 1
@@ -116,7 +105,7 @@ def test_training_runs_under_every_preset(preset: str) -> None:
 
 def test_advantages_are_normalised_for_bids_and_plays_apart() -> None:
     model = SelfPlayPPO(small(explore={"nil": 0.0}))
-    buffer = collect(model)
+    buffer = collected(model).rollout_buffer
     rows = buffer.rows()
     advantages, bids = buffer.normalised_advantages(rows), buffer.is_bid.reshape(-1)[rows]
     for group in (bids, ~bids):
@@ -125,7 +114,7 @@ def test_advantages_are_normalised_for_bids_and_plays_apart() -> None:
 
 
 def test_minibatches_hold_every_choice_once() -> None:
-    buffer = collect(SelfPlayPPO(small()))
+    buffer = collected(SelfPlayPPO(small())).rollout_buffer
     batches = list(buffer.minibatches(50, np.random.default_rng(0)))
     assert sum(len(batch.actions) for batch in batches) == buffer.counts.sum()
     total = sum(float(batch.returns.sum()) for batch in batches)
@@ -134,7 +123,7 @@ def test_minibatches_hold_every_choice_once() -> None:
 
 def test_sure_cards_come_in_part_with_the_inverse_as_weight() -> None:
     """Bids and what is not sure always come; the weights leave sums as they were, on average over passes."""
-    buffer = collect(SelfPlayPPO(small(ppo={"games": 64, "minibatch": 64})))
+    buffer = collected(SelfPlayPPO(small(ppo={"games": 64, "minibatch": 64}))).rollout_buffer
     rows = buffer.rows()
     sure = buffer.log_probs.reshape(-1)[rows] > np.log(0.4)
     bids = buffer.is_bid.reshape(-1)[rows]
@@ -291,7 +280,7 @@ def test_a_stop_in_the_last_collection_leaves_the_end_to_the_resumed_run(tmp_pat
 
 def test_rates_never_turn_negative_when_the_last_collection_overshoots() -> None:
     model = SelfPlayPPO(small(deals=5, ppo={"games": 8, "minibatch": 64, "final_rate": 0.0}))
-    collect(model)
+    collected(model)
     model._update_current_progress_remaining(model.num_timesteps, 5)
     model.train()
     assert model.lr_schedule(model._current_progress_remaining) == 0.0

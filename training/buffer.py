@@ -17,6 +17,8 @@ from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
 from torch import Tensor
 
 Rows = npt.NDArray[np.int64]
+FEWEST_FITTED = 100
+"""Choices below which no fit is made; with three numbers to fit, its error is then a few percent of the variance."""
 
 
 class Choices(NamedTuple):
@@ -99,11 +101,12 @@ class DealBuffer(MaskableRolloutBuffer):
         self.explored[where] = explored
         self.counts[columns] += 1
 
-    def finish_deals(self, rewards: npt.NDArray[np.float32]) -> None:
+    def finish_deals(self, rewards: npt.NDArray[np.float32], luck: npt.NDArray[np.float32] | None = None) -> None:
         """Advantages by GAE along each column; `rewards` (columns,) come with the last choice of each.
 
         With gamma 1: delta_k = V_(k+1) - V_k (the reward in place of V after the last choice),
         A_k = delta_k + lambda A_(k+1), return_k = A_k + V_k (Schulman et al. 2016, eq. 16). No bootstrap.
+        `luck` (columns,), what other plays of the same deal brought, takes its part out of the advantages.
         """
         following = rewards.astype(np.float32)
         advantage = np.zeros(self.n_envs, np.float32)
@@ -114,7 +117,22 @@ class DealBuffer(MaskableRolloutBuffer):
             self.advantages[slot] = advantage
             self.returns[slot] = advantage + self.values[slot]
             following = np.where(filled, self.values[slot], following)
+        if luck is not None:
+            self._take_out(luck)
         self.full = True
+
+    def _take_out(self, luck: npt.NDArray[np.float32]) -> None:
+        """Subtract from each slot's advantages what their least-squares fit on `luck` and the values explains.
+
+        Neither depends on what was chosen in the slot, so the policy gradient keeps its mean: a control variate.
+        """
+        for slot in range(self.buffer_size):
+            filled = np.flatnonzero(slot < self.counts)
+            if len(filled) < FEWEST_FITTED:
+                continue
+            known = np.stack([luck[filled], self.values[slot, filled], np.ones(len(filled))], axis=1)
+            fit, *_ = np.linalg.lstsq(known, self.advantages[slot, filled].astype(np.float64), rcond=None)
+            self.advantages[slot, filled] -= (known @ fit).astype(np.float32)
 
     def rows(self) -> Rows:
         """Indices of all choices in the flattened arrays, in slot order."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -15,6 +15,9 @@ from spades_env.rules import Rules, as_rules
 
 DEPTH = 4
 """Levels of the file: the configuration, its sections, their fields, lists and rules in these."""
+
+STAGE: Final = "stage:"
+"""How `start` names another run below the same folder."""
 
 
 class TrainingConfigError(ConfigError):
@@ -47,6 +50,7 @@ class PPOConfig(Section):
     """Proximal policy optimisation (Schulman et al. 2017) on whole deals."""
 
     games: int = Field(512, ge=1, le=65536, description="deals played in lock-step for every update")
+    copies: int = Field(1, ge=1, le=65536, description="of every deal among the games; the others are its baseline")
     learning_rate: float = Field(1e-3, gt=0, le=1, description="of Adam at the start")
     final_rate: float = Field(0.1, ge=0, le=1, description="learning rate at the end, as a share of the start's")
     epochs: int = Field(2, ge=1, le=100, description="passes over each collection")
@@ -104,6 +108,12 @@ class CloneConfig(Section):
     random: float = Field(0.1, ge=0, le=1, description="chance that a card is played at random instead of hers")
 
 
+class NilsConfig(Section):
+    """Nothing but a head that says how likely a nil is made; all other weights stay as they are."""
+
+    force: float = Field(0.1, ge=0, le=1, description="chance that nil is bid in place of what the policy would bid")
+
+
 class LabelsConfig(Section):
     """Decisions valued by a searching agent, to learn from (expert iteration; Anthony et al. 2017)."""
 
@@ -151,10 +161,14 @@ class TrainingConfig(Section):
         None, min_length=1, description="agent on the other team's seats, never learning; none: the policy itself"
     )
     start: str | None = Field(
-        None, min_length=1, description="policy file or run's folder whose weights to begin with; none: random weights"
+        None,
+        min_length=1,
+        description="policy whose weights to begin with: a file, a run's folder, or stage:NAME, the run NAME "
+        "beside this one; none: random weights",
     )
     pool: PoolConfig | None = Field(None, description="agents at some of the tables; none: the policy alone")
     clone: CloneConfig | None = Field(None, description="learn a teacher's choices; none: by self-play")
+    nils: NilsConfig | None = Field(None, description="learn only how likely nils are made, from `start` on; none: no")
     distill: DistillConfig | None = Field(
         None, description="learn from labels of a search; `deals` counts decisions then"
     )
@@ -171,10 +185,23 @@ class TrainingConfig(Section):
 
     @model_validator(mode="after")
     def _one_way_to_learn(self) -> TrainingConfig:
-        ways = [name for name in ("clone", "distill", "pool", "opponent") if getattr(self, name) is not None]
+        ways = [name for name in ("clone", "distill", "nils", "pool", "opponent") if getattr(self, name) is not None]
         if len(ways) > 1:
-            raise ValueError(f"{' and '.join(ways)} are given; allowed: one of clone, distill, pool, opponent")
+            raise ValueError(f"{' and '.join(ways)} are given; allowed: one of clone, distill, nils, pool, opponent")
+        copies, games = self.ppo.copies, self.ppo.games
+        if games % copies:
+            raise ValueError(f"ppo.copies is {copies}; allowed: a divisor of ppo.games, {games}")
+        if self.nils is not None and self.start is None:
+            raise ValueError("start is none; allowed with nils: the policy whose nils are meant")
+        if copies > 1 and ways and ways[0] in ("clone", "distill", "nils"):
+            raise ValueError(f"ppo.copies is {copies}; allowed with {ways[0]}: 1, nothing there needs a baseline")
         return self
+
+    def start_path(self, runs: Path) -> Path:
+        """Where the policy to begin with lies, for a run below `runs`."""
+        assert self.start is not None
+        name = self.start.removeprefix(STAGE)
+        return Path(self.start) if name == self.start else runs / name
 
     def rule_set(self) -> Rules:
         """The rules as a value."""

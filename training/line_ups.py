@@ -27,8 +27,17 @@ Owners = npt.NDArray[np.int64]
 class LineUpVecEnv(SeatVecEnv):
     """Single deals in which `agents` choose for the seats that `owners` gives them; only the learner's choices wait."""
 
-    def __init__(self, rules: Rules, games: int, seed: int, bag_price: float | None, agents: Sequence[Agent]) -> None:
-        super().__init__(rules, games, seed, bag_price)
+    def __init__(
+        self,
+        rules: Rules,
+        games: int,
+        seed: int,
+        bag_price: float | None,
+        agents: Sequence[Agent],
+        *,
+        copies: int = 1,
+    ) -> None:
+        super().__init__(rules, games, seed, bag_price, copies=copies)
         self.agents = tuple(agents)
         self._owners: Owners = np.full((games, rules.players), LEARNER)
         self._views = empty_views(games)
@@ -41,7 +50,7 @@ class LineUpVecEnv(SeatVecEnv):
     def deal(self, first_game: int) -> None:
         """Deal games number `first_game` and on; the number also says who sits where."""
         super().deal(first_game)
-        self._owners = self.owners(first_game + np.arange(self.games))
+        self._owners = self.owners(self.deal_numbers(first_game))
 
     def waiting(self) -> npt.NDArray[np.int64]:
         """Play on to the learner's next choice in every game; indices of the games that wait for it."""
@@ -69,8 +78,10 @@ class LineUpVecEnv(SeatVecEnv):
 class ResponderVecEnv(LineUpVecEnv):
     """The learner on one team's seats, team 0 in deals of even number and team 1 in the others, against one agent."""
 
-    def __init__(self, rules: Rules, games: int, seed: int, bag_price: float | None, opponent: Agent) -> None:
-        super().__init__(rules, games, seed, bag_price, [opponent])
+    def __init__(
+        self, rules: Rules, games: int, seed: int, bag_price: float | None, opponent: Agent, *, copies: int = 1
+    ) -> None:
+        super().__init__(rules, games, seed, bag_price, [opponent], copies=copies)
 
     def owners(self, numbers: npt.NDArray[np.int64]) -> Owners:
         """The learner's team goes by the parity of the number."""
@@ -82,9 +93,17 @@ class PoolVecEnv(LineUpVecEnv):
     """Self-play, and in a share of the deals an agent of the pool on the other team's seats or as one partner."""
 
     def __init__(
-        self, rules: Rules, games: int, seed: int, bag_price: float | None, agents: Sequence[Agent], pool: PoolConfig
+        self,
+        rules: Rules,
+        games: int,
+        seed: int,
+        bag_price: float | None,
+        agents: Sequence[Agent],
+        pool: PoolConfig,
+        *,
+        copies: int = 1,
     ) -> None:
-        super().__init__(rules, games, seed, bag_price, agents)
+        super().__init__(rules, games, seed, bag_price, agents, copies=copies)
         self.pool = pool
         weights = np.array(list(pool.agents.values()), np.float64)
         self._chances = weights.cumsum() / weights.sum()

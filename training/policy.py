@@ -10,7 +10,7 @@ from gymnasium import spaces
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.type_aliases import Schedule
-from torch import Tensor
+from torch import Tensor, nn
 
 from agents.learned.network import PolicyNetwork, Trunk, mask_logits
 from agents.learned.weights import Tensors
@@ -40,8 +40,10 @@ class SeatPolicy(MaskableActorCriticPolicy):
         *,
         hidden: Sequence[int] = (256, 256),
         precision: str = "float32",
+        nil_head: bool = False,
         **kwargs: Any,
     ) -> None:
+        self.has_nil_head = nil_head
         super().__init__(
             observation_space,
             action_space,
@@ -55,10 +57,23 @@ class SeatPolicy(MaskableActorCriticPolicy):
         self.hidden = tuple(hidden)
         self.precision = precision
 
+    def _build(self, lr_schedule: Schedule) -> None:
+        """Make the heads, then the optimizer of all weights; called by stable-baselines3."""
+        self.nil_net = nn.Linear(self.features_dim, 1) if self.has_nil_head else None
+        super()._build(lr_schedule)
+
     def logits_and_values(self, observations: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]:
         """(masked logits (B, 73), values (B,)) of uint8 observations and bool masks, without copies to float."""
         features = self.features_extractor(observations)
         return mask_logits(self.action_net(features), masks), self.value_net(features).squeeze(-1)
+
+    def nil_logits(self, observations: Tensor) -> Tensor:
+        """Logit of the chance that a nil would be made, (B,), of uint8 observations; no gradient reaches the trunk."""
+        assert self.nil_net is not None
+        with torch.no_grad():
+            features = self.features_extractor(observations)
+        logits: Tensor = self.nil_net(features)
+        return logits.squeeze(-1)
 
     def begin_with(self, tensors: Tensors) -> None:
         """Take the weights of a policy of the same shape."""
@@ -69,13 +84,17 @@ class SeatPolicy(MaskableActorCriticPolicy):
         extractor.trunk.load_state_dict(network.trunk.state_dict())
         self.action_net.load_state_dict(network.action_head.state_dict())
         self.value_net.load_state_dict(network.value_head.state_dict())
+        if self.nil_net is not None and network.nil_head is not None:
+            self.nil_net.load_state_dict(network.nil_head.state_dict())
 
     def network(self) -> PolicyNetwork:
         """A copy of the weights as the network that agents play with."""
         extractor = self.features_extractor
         assert isinstance(extractor, TrunkExtractor)
-        copy = PolicyNetwork(extractor.trunk.n_inputs, self.hidden, self.precision)
+        copy = PolicyNetwork(extractor.trunk.n_inputs, self.hidden, self.precision, nil_head=self.has_nil_head)
         copy.trunk.load_state_dict(extractor.trunk.state_dict())
         copy.action_head.load_state_dict(self.action_net.state_dict())
         copy.value_head.load_state_dict(self.value_net.state_dict())
+        if copy.nil_head is not None and self.nil_net is not None:
+            copy.nil_head.load_state_dict(self.nil_net.state_dict())
         return copy.to(torch.device("cpu"))

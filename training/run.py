@@ -29,6 +29,7 @@ from training.clone import Cloner
 from training.config import TrainingConfig
 from training.distill import Distiller
 from training.labels import make_shards
+from training.nils import NilLearner
 from training.report import CONFIG_FILE, History, write_report
 from training.selfplay import SelfPlayPPO
 
@@ -83,7 +84,7 @@ def train(
         model = _learner(config)
         history = load_checkpoint(checkpoint, model) if resume else []
         if config.start is not None and not resume:
-            _begin_with(model, config.start)
+            _begin_with(model, config.start_path(runs))
         write_atomically(folder / CONFIG_FILE, yaml.safe_dump(config.model_dump(), sort_keys=False))
         model.set_logger(configure(str(folder / "tensorboard"), ["tensorboard"]))
         keeper = Keeper(folder, model, history, show)
@@ -104,17 +105,21 @@ def train(
 def _learner(config: TrainingConfig) -> SelfPlayPPO:
     if config.clone is not None:
         return Cloner(config)
+    if config.nils is not None:
+        return NilLearner(config)
     return SelfPlayPPO(config) if config.distill is None else Distiller(config)
 
 
-def _begin_with(model: SelfPlayPPO, start: str) -> None:
+def _begin_with(model: SelfPlayPPO, start: Path) -> None:
     """Give `model` the weights of the policy `start`, which must have the same inputs and widths."""
     tensors, description = read_policy(start)
     rules, hidden = model.config.rule_set(), tuple(model.config.network.hidden)
     if input_size(description.rules) != input_size(rules):
-        raise RunError(f"start is {start!r}, a policy for deal={description.rules.deal}; allowed: deal={rules.deal}")
+        raise RunError(
+            f"start is {str(start)!r}, a policy for deal={description.rules.deal}; allowed: deal={rules.deal}"
+        )
     if description.hidden != hidden:
-        raise RunError(f"start is {start!r} with hidden widths {description.hidden}; allowed: {hidden}")
+        raise RunError(f"start is {str(start)!r} with hidden widths {description.hidden}; allowed: {hidden}")
     model.policy.begin_with(tensors)
 
 

@@ -33,11 +33,15 @@ def most_choices(rules: Rules) -> int:
 
 
 class SeatVecEnv(VecEnv):
-    """`games` single deals from 0:0 without bags; `num_envs` is games x players."""
+    """`games` single deals from 0:0 without bags; `num_envs` is games x players.
 
-    def __init__(self, rules: Rules, games: int, seed: int, bag_price: float | None = None) -> None:
+    Every deal is there in `copies` neighbouring games, which differ in nothing but the chance of what is chosen.
+    """
+
+    def __init__(self, rules: Rules, games: int, seed: int, bag_price: float | None = None, *, copies: int = 1) -> None:
         self.rules = rules
         self.games = games
+        self.copies = copies
         self.bag_price = default_bag_price(rules) if bag_price is None else bag_price
         # Evaluation numbers its deals under the plain seed; a seed of its own keeps training off those deals.
         self._deal_seed = int(np.random.SeedSequence([seed, 0x5EA75]).generate_state(1, np.uint64)[0] >> np.uint64(1))
@@ -52,7 +56,13 @@ class SeatVecEnv(VecEnv):
 
     def deal(self, first_game: int) -> None:
         """Deal games number `first_game` and on; the same number is the same deal and the same chance for ever."""
-        new_games(self.states, self._record, self._deal_seed, first_game)
+        distinct = self.states[: self.games // self.copies].copy()
+        new_games(distinct, self._record, self._deal_seed, first_game // self.copies)
+        self.states[:] = np.repeat(distinct, self.copies)
+
+    def deal_numbers(self, first_game: int) -> npt.NDArray[np.int64]:
+        """Number of the deal of each game, (games,), when `deal` was called with `first_game`."""
+        return (first_game + np.arange(self.games)) // self.copies
 
     def waiting(self) -> npt.NDArray[np.int64]:
         """Take all forced actions; indices of the games that wait for a choice, none once all deals are over."""
@@ -77,7 +87,7 @@ class SeatVecEnv(VecEnv):
     def keys(self, games: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
         """Random keys of the decisions the games wait for."""
         keys = np.empty(len(games), np.uint64)
-        keys_of_games(self.states, games, keys)
+        keys_of_games(self.states, games, keys, self.copies)
         return keys
 
     def choose(self, games: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]) -> None:
@@ -91,6 +101,14 @@ class SeatVecEnv(VecEnv):
         margin = (values[:, 0] - values[:, 1]) / 100
         signs = np.where(np.arange(self.rules.players) % 2 == 0, 1, -1).astype(np.float32)
         return (margin[:, None] * signs).reshape(-1).astype(np.float32)
+
+    def luck(self, rewards: npt.NDArray[np.float32]) -> npt.NDArray[np.float32] | None:
+        """Mean of `rewards`, (columns,), of the same seat in the other copies of its deal; None without copies."""
+        if self.copies == 1:
+            return None
+        tables = rewards.reshape(-1, self.copies, self.rules.players)
+        others = (tables.sum(axis=1, keepdims=True) - tables) / (self.copies - 1)
+        return np.asarray(others.reshape(-1), np.float32)
 
     def reset(self) -> npt.NDArray[np.uint8]:
         """Deal the first games; zeros of the right shape, because no seat but one of each game is to act."""

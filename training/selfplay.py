@@ -46,11 +46,13 @@ def _annealed(final: float, left: float) -> float:
 def _table(config: TrainingConfig) -> SeatVecEnv:
     """The deals to learn from: all seats the policy's, some with a pool's agents, or one team's against an opponent."""
     games = config.rule_set(), config.ppo.games, config.seed, config.bag_price
+    copies = config.ppo.copies
     if config.opponent is not None:
-        return ResponderVecEnv(*games, load_agent(config.opponent))
+        return ResponderVecEnv(*games, load_agent(config.opponent), copies=copies)
     if config.pool is not None:
-        return PoolVecEnv(*games, [load_agent(name) for name in config.pool.agents], config.pool)
-    return SeatVecEnv(*games)
+        agents = [load_agent(name) for name in config.pool.agents]
+        return PoolVecEnv(*games, agents, config.pool, copies=copies)
+    return SeatVecEnv(*games, copies=copies)
 
 
 class SelfPlayPPO(MaskablePPO):
@@ -82,7 +84,11 @@ class SelfPlayPPO(MaskablePPO):
             gae_lambda=ppo.gae_lambda,
             clip_range=ppo.clip,
             rollout_buffer_class=DealBuffer,
-            policy_kwargs={"hidden": config.network.hidden, "precision": precision},
+            policy_kwargs={
+                "hidden": config.network.hidden,
+                "precision": precision,
+                "nil_head": config.nils is not None,
+            },
             seed=config.seed,
             device=config.device,
             **kwargs,
@@ -126,7 +132,8 @@ class SelfPlayPPO(MaskablePPO):
             self._choose_for(env, games, rollout_buffer)
             with self.timed("engine"):
                 games = env.waiting()
-        rollout_buffer.finish_deals(env.rewards())
+        rewards = env.rewards()
+        rollout_buffer.finish_deals(rewards, env.luck(rewards))
         self.num_timesteps += env.games
         self.decisions_made += int(env.states["n_actions"].sum())
         self.choices_made += int(rollout_buffer.counts.sum())

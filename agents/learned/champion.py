@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.base import ActionArray, AgentError, KeyArray
+from agents.base import ActionArray, AgentError, FloatArray, KeyArray
 from agents.learned.policy import MATCH_RULES, LearnedAgent, load_policy
 from agents.rules.normal.agent import NormalAgent
 from spades_env.engine.state import PHASE_BLIND, StateArray, rules_from_record
@@ -50,6 +50,18 @@ class ChampionAgent:
         if left.any():
             raise AgentError(self._unknown(views[left]))
         return actions
+
+    def nil_chances(self, views: StateArray, keys: KeyArray) -> FloatArray:
+        """How likely a nil would be made, see `agents.base.NilForecaster`; of a blind nil `normal` says it."""
+        chances = np.full(len(views), np.nan)
+        blind = views["known"]["phase"] == PHASE_BLIND
+        if blind.any():
+            chances[blind] = self._blind.nil_chances(views[blind], keys[blind])
+        for policy in self._policies:
+            rows = ~blind & policy.knows(views)
+            if rows.any():
+                chances[rows] = policy.nil_chances(views[rows], keys[rows])
+        return chances
 
     def policy_for(self, views: StateArray) -> LearnedAgent:
         """The policy for `views`, which are of one set of rules."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from agents.learned.weights import NIL_HEAD
 from spades_env.actions import NUM_ACTIONS
 from spades_env.engine.kernel import kernel
 from spades_env.engine.state import StateArray
@@ -22,7 +23,7 @@ from spades_env.observation.flat import encode_flat
 
 Floats = npt.NDArray[np.float32]
 OUTPUTS = NUM_ACTIONS + 1
-"""Logits of all actions, then the value."""
+"""Logits of all actions, then the value; a net with a nil head has the logit of making a nil after them."""
 LOWEST = float(np.finfo(np.float32).min)
 """Logit of an illegal action."""
 
@@ -30,7 +31,7 @@ LOWEST = float(np.finfo(np.float32).min)
 class Net(NamedTuple):
     """Weights of a policy as kernels want them.
 
-    `sizes`: int64, inputs, widths of the hidden layers, OUTPUTS. `weights`: float32, layer after layer, each with a
+    `sizes`: int64, inputs, widths of the hidden layers, outputs. `weights`: float32, layer after layer, each with a
     row for every input. `biases`: float32, layer after layer. `knows_match`: whether it has learned at scores other
     than 0:0; one that has not is shown 0:0, since what it would make of others is chance.
     """
@@ -46,9 +47,8 @@ def make_net(tensors: Mapping[str, npt.NDArray[Any]], n_inputs: int, knows_match
     depth = sum(name.startswith("trunk.") for name in tensors) // 2
     layers = [(tensors[f"trunk.layers.{k}.weight"], tensors[f"trunk.layers.{k}.bias"]) for k in range(depth)]
     layers[0] = layers[0][0] * FLAT_SCALES[:n_inputs], layers[0][1]
-    weight, bias = (
-        np.concatenate([tensors[f"{head}_head.{kind}"] for head in ("action", "value")]) for kind in ("weight", "bias")
-    )
+    heads = [head for head in ("action_head", "value_head", NIL_HEAD) if f"{head}.weight" in tensors]
+    weight, bias = (np.concatenate([tensors[f"{head}.{kind}"] for head in heads]) for kind in ("weight", "bias"))
     layers.append((weight, bias))
     return Net(
         np.array([n_inputs, *(len(bias) for _, bias in layers)], np.int64),
@@ -100,7 +100,7 @@ def run_net(net: Net, observation: npt.NDArray[np.uint8], rows: Floats) -> int:
 
 @kernel
 def write_outputs(net: Net, views: StateArray, out: Floats) -> None:
-    """Fill out, float32 (n, OUTPUTS), for `views`, dtype VIEW: logits, LOWEST where illegal, and the value.
+    """Fill out, float32 (n, outputs), for `views`, dtype VIEW: logits, LOWEST where illegal, and the other heads.
 
     The views are changed, see `observe`.
     """
@@ -114,4 +114,5 @@ def write_outputs(net: Net, views: StateArray, out: Floats) -> None:
         write_action_mask(cards, calls, mask)
         for action in range(NUM_ACTIONS):
             out[k, action] = rows[where, action] if mask[action] else np.float32(LOWEST)
-        out[k, NUM_ACTIONS] = rows[where, NUM_ACTIONS]
+        for head in range(NUM_ACTIONS, out.shape[1]):
+            out[k, head] = rows[where, head]

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from agents.learned.weights import PRECISIONS, Tensors
+from agents.learned.weights import NIL_HEAD, PRECISIONS, Tensors
 from spades_env.actions import NUM_ACTIONS
 from spades_env.observation.blocks import FLAT_SCALES
 
@@ -57,13 +57,16 @@ class Trunk(nn.Module):
 
 
 class PolicyNetwork(nn.Module):
-    """Trunk, one masked head over all 73 actions, and a value head."""
+    """Trunk, one masked head over all 73 actions, a value head, and maybe one for the chance of making a nil."""
 
-    def __init__(self, n_inputs: int, hidden: Sequence[int], precision: str = "float32") -> None:
+    def __init__(
+        self, n_inputs: int, hidden: Sequence[int], precision: str = "float32", *, nil_head: bool = False
+    ) -> None:
         super().__init__()
         self.trunk = Trunk(n_inputs, hidden, precision)
         self.action_head = nn.Linear(hidden[-1], NUM_ACTIONS)
         self.value_head = nn.Linear(hidden[-1], 1)
+        self.nil_head = nn.Linear(hidden[-1], 1) if nil_head else None
 
     def forward(self, observations: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]:
         """(masked logits float32 (B, 73), values float32 (B,)); `masks` are bool (B, 73), True = legal."""
@@ -75,8 +78,11 @@ class PolicyNetwork(nn.Module):
         return {name: tensor.detach().cpu().numpy().copy() for name, tensor in self.state_dict().items()}
 
     def take(self, tensors: Tensors) -> None:
-        """Set the weights to those of a policy of the same shape."""
-        self.load_state_dict({name: torch.from_numpy(tensor) for name, tensor in tensors.items()})
+        """Set the weights to those of a policy of the same shape; a nil head only where both have one."""
+        own = self.state_dict()
+        given = {name: torch.from_numpy(tensor) for name, tensor in tensors.items() if name in own}
+        own_head = {name: tensor for name, tensor in own.items() if name.startswith(f"{NIL_HEAD}.")}
+        self.load_state_dict(own_head | given)
 
 
 def mask_logits(logits: Tensor, masks: Tensor) -> Tensor:

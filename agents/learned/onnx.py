@@ -8,11 +8,11 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from agents.learned.forward import Net
+from agents.learned.forward import OUTPUTS, Net
 from spades_env.actions import NUM_ACTIONS
 
 OPSET: Final = 17
-INPUT, LOGITS, VALUE = "observation", "logits", "value"
+INPUT, LOGITS, VALUE, NIL = "observation", "logits", "value", "nil"
 
 
 def onnx_model(net: Net, name: str = "spades_env.policy") -> onnx.ModelProto:
@@ -20,6 +20,7 @@ def onnx_model(net: Net, name: str = "spades_env.policy") -> onnx.ModelProto:
 
     `observation`: the first bytes of the flat observation, as many as the net takes, unscaled. `logits`: of every
     action, not masked: set those of illegal actions to the lowest number. `value`: points / 100 to the mover's team.
+    `nil`, of a net with a nil head: the logit of the chance that a nil would be made, float32 (n, 1).
     """
     sizes = [int(size) for size in net.sizes]
     nodes, weights = [helper.make_node("Cast", [INPUT], ["layer_0"], to=TensorProto.FLOAT)], []
@@ -36,16 +37,14 @@ def onnx_model(net: Net, name: str = "spades_env.policy") -> onnx.ModelProto:
             nodes.append(helper.make_node("Relu", [out], [f"layer_{k + 1}"]))
         start += n * width
         bias += width
-    weights.append(numpy_helper.from_array(np.array([NUM_ACTIONS, 1], np.int64), "parts"))
-    nodes.append(helper.make_node("Split", ["outputs", "parts"], [LOGITS, VALUE], axis=1))
+    parts = {LOGITS: NUM_ACTIONS, VALUE: 1} | ({NIL: 1} if sizes[-1] > OUTPUTS else {})
+    weights.append(numpy_helper.from_array(np.array([*parts.values()], np.int64), "parts"))
+    nodes.append(helper.make_node("Split", ["outputs", "parts"], [*parts], axis=1))
     graph = helper.make_graph(
         nodes,
         name,
         [helper.make_tensor_value_info(INPUT, TensorProto.UINT8, ["n", sizes[0]])],
-        [
-            helper.make_tensor_value_info(LOGITS, TensorProto.FLOAT, ["n", NUM_ACTIONS]),
-            helper.make_tensor_value_info(VALUE, TensorProto.FLOAT, ["n", 1]),
-        ],
+        [helper.make_tensor_value_info(part, TensorProto.FLOAT, ["n", width]) for part, width in parts.items()],
         weights,
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="spades_env")

@@ -60,10 +60,18 @@ class LearnedAgent:
         chances[np.arange(len(views)), logits.argmax(axis=1)] = 1.0
         return chances
 
+    def nil_chances(self, views: StateArray, keys: KeyArray) -> FloatArray:
+        """How likely a nil would be made, see `agents.base.NilForecaster`; NaN for a policy without a nil head."""
+        check_views(views, keys)
+        outputs = self.outputs(views)
+        if outputs.shape[1] == OUTPUTS:
+            return np.full(len(views), np.nan)
+        return np.asarray(1 / (1 + np.exp(-outputs[:, OUTPUTS].astype(np.float64))))
+
     def outputs(self, views: StateArray) -> Floats:
-        """Masked logits and, last, the value (points / 100 to the mover's team): float32 (n, 74)."""
+        """Masked logits, the value (points / 100 to the mover's team), the nil head's logit if any: (n, 74 or 75)."""
         self._check_rules(views)
-        out = np.empty((len(views), OUTPUTS), np.float32)
+        out = np.empty((len(views), self.net.sizes[-1]), np.float32)
         write_outputs(self.net, views.copy(), out)
         return out
 

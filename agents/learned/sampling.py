@@ -7,15 +7,19 @@ import numpy.typing as npt
 
 from agents.base import KeyArray, decision_key
 from spades_env.engine.kernel import kernel
-from spades_env.engine.rng import unit
+from spades_env.engine.rng import combine, unit
 from spades_env.engine.state import StateArray
 
 
 @kernel
-def keys_of_games(states: StateArray, games: npt.NDArray[np.int64], keys: KeyArray) -> None:
-    """Fill keys[k] with the decision key of states[games[k]]."""
+def keys_of_games(states: StateArray, games: npt.NDArray[np.int64], keys: KeyArray, copies: int = 1) -> None:
+    """Fill keys[k] with the decision key of states[games[k]].
+
+    Where each deal is there in `copies` neighbouring games, a key of the copy's own.
+    """
     for k in range(games.shape[0]):
-        keys[k] = decision_key(states[games[k]])
+        key = decision_key(states[games[k]])
+        keys[k] = key if copies == 1 else combine(key, games[k] % copies)
 
 
 @kernel

@@ -31,6 +31,7 @@ MAX_LAYERS, MAX_WIDTH = 16, 8192
 PRECISIONS = ("float32", "bfloat16")
 """In which the products of the trunk were computed in training; at play it is always float32."""
 Tensors = dict[str, npt.NDArray[np.float32]]
+NIL_HEAD = "nil_head"
 DIGEST = "sha256"
 """Field of a description: the hash of all else in the file. It tells damage, not who wrote it."""
 
@@ -56,14 +57,18 @@ def input_size(rules: Rules) -> int:
     return RULES_OFFSET if rules.deal == "draft" else GAME_SIZE
 
 
-def tensor_forms(n_inputs: int, hidden: Sequence[int]) -> dict[str, tuple[int, ...]]:
-    """Name and shape of every tensor of a policy: a layer's weight is (outputs, inputs)."""
+def tensor_forms(n_inputs: int, hidden: Sequence[int], *, nil_head: bool = False) -> dict[str, tuple[int, ...]]:
+    """Name and shape of every tensor of a policy: a layer's weight is (outputs, inputs).
+
+    The nil head is optional: a file that has it says how likely nils are made.
+    """
     sizes = [n_inputs, *hidden]
     forms: dict[str, tuple[int, ...]] = {}
     for name, inputs, outputs in (
         *((f"trunk.layers.{k}", sizes[k], sizes[k + 1]) for k in range(len(hidden))),
         ("action_head", sizes[-1], NUM_ACTIONS),
         ("value_head", sizes[-1], 1),
+        *([(NIL_HEAD, sizes[-1], 1)] if nil_head else []),
     ):
         forms |= {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
     return forms
@@ -187,7 +192,8 @@ def _form(part: Any) -> Form:
 
 def _check_forms(file: Path, description: Description, forms: Mapping[str, Form]) -> None:
     """Refuse tensors of another name, type or shape than those of the network described."""
-    shapes = tensor_forms(input_size(description.rules), description.hidden)
+    nil_head = any(name.startswith(f"{NIL_HEAD}.") for name in forms)
+    shapes = tensor_forms(input_size(description.rules), description.hidden, nil_head=nil_head)
     expected = {name: ("F32", shape) for name, shape in shapes.items()}
     odd = sorted(set(forms) ^ set(expected))
     if odd:

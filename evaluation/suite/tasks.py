@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from evaluation.patterns import pattern
 from evaluation.suite.beliefs import BELIEFS
 from evaluation.suite.duel_tasks import DUELS
 from evaluation.suite.endgames import ENDGAMES
@@ -60,9 +60,10 @@ def choose_tasks(suite: str = "full", only: str | None = None) -> list[Task]:
     if only is None:
         return tasks
     try:
-        chosen = [task for task in tasks if re.search(only, task.id)]
-    except re.error as error:
-        raise SuiteError(f"only is {only!r}, which is no regular expression: {error}") from None
+        wanted = pattern(only)
+    except ValueError as error:
+        raise SuiteError(f"only: {error}") from None
+    chosen = [task for task in tasks if wanted.search(task.id)]
     if not chosen:
         raise SuiteError(f"only is {only!r}, which no task of {suite} matches: {', '.join(task.id for task in tasks)}")
     return chosen
