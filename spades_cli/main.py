@@ -32,6 +32,7 @@ SUBCOMMANDS = {
     "rules": "Show, check and export a rule set.",
     "replay": "Show recorded deals trick by trick.",
     "play": "Play in the terminal, with agents on the other seats.",
+    "table": "Play in the browser, with agents and friends.",
     "report": "Make one page of results, training and deals.",
     "leaderboard": "Write the leaderboard, or check a result.",
 }
@@ -54,6 +55,7 @@ ROOMS = {
     "rules": (),
     "replay": (),
     "play": ("agents", "evaluation"),
+    "table": ("agents", "table"),
     "report": ("agents", "evaluation"),
     "leaderboard": ("agents", "evaluation"),
 }

@@ -25,7 +25,7 @@ class RulesError(ValueError):
 
 
 def _number(help: str, paragraph: str, low: int, high: int, *, none: str | None = None) -> dict[str, Any]:
-    """Return the metadata of an int field; `none` is what None means, where None is allowed."""
+    """Return the metadata of an int field; `none` is what None means where None is allowed, else None."""
     allowed = f"an int {low}..{high}" + ("" if none is None else ", or None (null)")
 
     def accepts(value: object) -> bool:
@@ -36,7 +36,8 @@ def _number(help: str, paragraph: str, low: int, high: int, *, none: str | None 
     def meaning(value: object) -> str:
         return none if value is None and none is not None else help
 
-    return {"help": help, "allowed": allowed, "paragraph": paragraph, "accepts": accepts, "meaning": meaning}
+    bounds = {"low": low, "high": high, "none": none}
+    return {"help": help, "allowed": allowed, "paragraph": paragraph, "accepts": accepts, "meaning": meaning} | bounds
 
 
 def _choice(help: str, paragraph: str, meanings: Mapping[Any, str]) -> dict[str, Any]:
@@ -53,6 +54,7 @@ def _choice(help: str, paragraph: str, meanings: Mapping[Any, str]) -> dict[str,
         "paragraph": paragraph,
         "accepts": accepts,
         "meaning": lambda value: meanings[value],
+        "choices": dict(meanings),
     }
 
 

@@ -24,6 +24,7 @@ LIBRARIES = {
     "export": ("torch", "onnx"),
     "generate": ("pyarrow",),
     "minari": ("pyarrow", "minari"),
+    "table": ("starlette", "pebble"),
 }
 """What a command cannot do without."""
 
@@ -158,6 +159,10 @@ LINES: list[tuple[list[str], str]] = [
     (["play", "--partner", "nobody"], "'nobody' does not exist"),
     (["play", "--opponents", "easy,easy,easy"], "opponents"),
     (["play", "--record", "pipe.jsonl"], "a pipe or a device"),
+    (["table", "--port", "-1"], "port is -1; allowed: an int 0..65535"),
+    (["table", "--database", "pipe.jsonl"], "a pipe or a device"),
+    (["table", "--no-open", "--agent", "nobody"], "'nobody' does not exist"),
+    (["table", "--export", "pipe.jsonl"], "a pipe or a device"),
     (["replay"], "Missing argument"),
     (["replay", "empty.jsonl"], "has 0 deals"),
     (["replay", "cut.jsonl"], "line 1: line is not valid JSON"),

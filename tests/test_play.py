@@ -19,7 +19,6 @@ from test_leak import CASES, collect, scrambled
 from agents.registry import load_agent
 from spades_cli.main import main
 from spades_cli.seated.answers import AnswerError, choices_of, parse_answer
-from spades_cli.seated.reasons import why_not
 from spades_cli.seated.screen import Screen
 from spades_cli.seated.session import PERSON, Session
 from spades_cli.seated.talk import KeyTalk, LineTalk, Question
@@ -28,6 +27,7 @@ from spades_env.engine.batch import IllegalActionError
 from spades_env.engine.lockstep import decision_keys
 from spades_env.engine.state import PHASE_DEAL_OVER
 from spades_env.game import Game, View
+from spades_env.game.reasons import why_not
 from spades_env.record import read_records
 from spades_env.rules import PRESETS, Rules
 from spades_env.view import empty_views, view_of
@@ -213,7 +213,7 @@ def test_every_choice_can_be_typed_and_every_refusal_has_a_reason() -> None:
             answers = (choice.value, choice.label, action_text(choice.action))
             assert {parse_answer(view, answer) for answer in answers} == {choice.action}
         for action in set(range(NUM_ACTIONS)) - set(legal):
-            assert why_not(view, action)
+            assert why_not(view, action).text
             with pytest.raises(AnswerError):
                 parse_answer(view, action_text(action))
 

@@ -106,8 +106,17 @@ def equity_table(
     rules = as_rules(rules).replace(max_deals=None)
     key = (rules, agent, deals, seed)
     if key not in _tables:
-        table = make_table(rules, sample_outcomes(rules, agent, deals, seed, progress), progress)
-        while len(_tables) >= REMEMBERED:
-            _tables.pop(next(iter(_tables)))
-        _tables[key] = table
+        remember(make_table(rules, sample_outcomes(rules, agent, deals, seed, progress), progress))
     return _tables[key]
+
+
+def remember(table: EquityTable) -> None:
+    """Let `equity_table` give this table, which was made elsewhere, for its rules, agent, deals and seed."""
+    while len(_tables) >= REMEMBERED:
+        _tables.pop(next(iter(_tables)))
+    _tables[(table.rules, table.agent, table.deals, table.seed)] = table
+
+
+def is_remembered(rules: Rules) -> bool:
+    """Whether this process has the table that agents play by under `rules`."""
+    return (rules.replace(max_deals=None), DEFAULT_AGENT, DEFAULT_DEALS, 0) in _tables

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from spades_cli.seated.reasons import why_not
 from spades_env.actions import (
     BLIND_NIL,
     DONE,
@@ -22,6 +21,7 @@ from spades_env.actions import (
     parse_action,
 )
 from spades_env.game import View
+from spades_env.game.reasons import why_not
 
 HELP, HINT, UNDO, QUIT = "?", "h", "u", "q"
 """Answers that are no action."""
@@ -69,7 +69,7 @@ def parse_answer(view: View, text: str) -> int:
         except ActionError:
             raise AnswerError(f"{text.strip()!r} is no answer here: {_allowed(view)}") from None
     if action not in view.legal_actions():
-        raise AnswerError(f"{action_words(view, action)}: {why_not(view, action)}")
+        raise AnswerError(f"{action_words(view, action)}: {why_not(view, action).text}")
     return action
 
 
