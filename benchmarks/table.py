@@ -4,7 +4,8 @@
 
 The people are coroutines of this process; the server is a process of its own. Each person waits a moment before she
 acts, sends her action with a number, and the time until the state with that number is back is the latency. Reported are
-its percentiles, what went wrong, and the server's memory and processor time.
+its percentiles, what went wrong, the server's memory and processor time, and how long server and people waited for a
+processor that others were using (shares of the time; near 0 on a machine that does nothing else).
 """
 
 from __future__ import annotations
@@ -127,6 +128,12 @@ def cpu_of(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def waited_of(pid: int) -> float:
+    """Seconds that a process (its first thread) was ready to run and had no processor: how busy the machine was."""
+    with open(f"/proc/{pid}/schedstat") as file:
+        return int(file.read().split()[1]) / 1e9
+
+
 async def measure(port: int, pid: int, rooms: int, seconds: float, think: float) -> dict[str, Any]:
     """Seat everybody, let them play, and look at the server as they do."""
     tally = Tally()
@@ -138,20 +145,24 @@ async def measure(port: int, pid: int, rooms: int, seconds: float, think: float)
     for first, _ in people:
         await first.send(t="begin")
     await asyncio.sleep(min(10.0, seconds / 4))
-    tally.measuring, cpu, start, memory = True, cpu_of(pid), time.perf_counter(), []
+    tally.measuring, start, memory = True, time.perf_counter(), []
+    before = (cpu_of(pid), waited_of(pid), waited_of(os.getpid()))
     while time.perf_counter() < start + seconds:
         memory.append(memory_of(pid))
         await asyncio.sleep(min(10.0, seconds / 6))
-    used, wall = cpu_of(pid) - cpu, time.perf_counter() - start
+    wall = time.perf_counter() - start
+    after = (cpu_of(pid), waited_of(pid), waited_of(os.getpid()))
+    shares = [round((late - early) / wall, 2) for early, late in zip(before, after, strict=True)]
     memory.append(memory_of(pid))
     failed = [task for task in tasks if task.done() and not task.cancelled() and task.exception() is not None]
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    return report(tally, wall, used, memory, len(failed)) | {"rooms": rooms, "people": 2 * rooms}
+    busy = dict(zip(("server_cpu", "server_waited_for_cpu", "people_waited_for_cpu"), shares, strict=True))
+    return {"rooms": rooms, "people": 2 * rooms} | report(tally, wall, memory, len(failed)) | busy
 
 
-def report(tally: Tally, wall: float, used: float, memory: list[float], failed: int) -> dict[str, Any]:
+def report(tally: Tally, wall: float, memory: list[float], failed: int) -> dict[str, Any]:
     """The figures; latencies in milliseconds."""
     times = sorted(1_000 * latency for latency in tally.latencies)
     share = (
@@ -167,7 +178,6 @@ def report(tally: Tally, wall: float, used: float, memory: list[float], failed: 
         "errors": len(tally.errors) + failed,
         "error_codes": sorted(set(tally.errors)),
         "mean_message_bytes": round(tally.bytes / max(1, tally.states)),
-        "server_cpu": round(used / wall, 2),
         "memory_mb": [round(value, 1) for value in memory],
     }
 
