@@ -11,7 +11,7 @@ PYTHON ?= $(firstword $(foreach p,$(CANDIDATES),$(shell $(p) -c '$(OLD_ENOUGH)' 
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install peers test test-slow interop lint docs train bench clean
+.PHONY: help install browser peers test test-slow interop lint docs train bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1|/' \
@@ -25,6 +25,10 @@ $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[train,evaluation,data,minari,render,table,bench,docs,dev]'
 	touch $(STAMP)
+
+browser:  ## install Debian's chromium for the tests of the table's pages (optional; as root)
+	@command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q chromium fonts-noto-core; } >/dev/null 2>&1 \
+	  || echo "chromium could not be installed here; the tests of the table's pages are skipped" >&2
 
 peers: $(STAMP)  ## install OpenSpiel, to compare against (optional; no wheel for every machine)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[peers]' \
