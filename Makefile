@@ -11,7 +11,7 @@ PYTHON ?= $(firstword $(foreach p,$(CANDIDATES),$(shell $(p) -c '$(OLD_ENOUGH)' 
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install peers test test-slow lint docs train bench clean
+.PHONY: help install browser peers test test-slow interop lint docs train bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1|/' \
@@ -26,6 +26,10 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[train,evaluation,data,minari,render,table,bench,docs,dev]'
 	touch $(STAMP)
 
+browser:  ## install Debian's chromium for the tests of the table's pages (optional; as root)
+	@command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q chromium fonts-noto-core; } >/dev/null 2>&1 \
+	  || echo "chromium could not be installed here; the tests of the table's pages are skipped" >&2
+
 peers: $(STAMP)  ## install OpenSpiel, to compare against (optional; no wheel for every machine)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[peers]' \
 	  || echo "OpenSpiel could not be installed here; what compares against it is skipped" >&2
@@ -35,6 +39,10 @@ test: $(STAMP)  ## run the fast tests
 
 test-slow: $(STAMP)  ## run all tests, the slow ones too
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile --run-slow $(ARGS)
+
+interop:  ## test with other libraries, each in its own environment (ARGS=torchrl: one)
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: make PYTHON=..." >&2; exit 1; }
+	$(PYTHON) tests/interop/run.py $(ARGS)
 
 lint: $(STAMP)  ## check style (ruff) and types (mypy)
 	$(BIN)/ruff check .

@@ -26,6 +26,10 @@ class AgentError(ValueError):
     """An agent that does not exist, cannot be loaded or breaks the protocol; the message says which."""
 
 
+class ForeignRulesError(AgentError):
+    """An agent that was not made for the rules of a view; the message says what differs."""
+
+
 def check_views(views: object, keys: object) -> None:
     """Refuse what no kernel could read: AgentError unless `views` are VIEW (n,) and `keys` uint64 (n,).
 

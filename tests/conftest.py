@@ -1,4 +1,4 @@
-"""Set up for all tests: a Numba cache of their own, and the option --run-slow."""
+"""Set up for all tests: a Numba cache of their own, the option --run-slow, and what slow tests counted."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from _pytest.terminal import TerminalReporter
 from hypothesis import settings
 
 
@@ -44,3 +45,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if slow:
         config.hook.pytest_deselected(items=slow)
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
+
+
+def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
+    """Show the last line that each slow test printed: how much it has tried. docs/reliability.md quotes them."""
+    said = [
+        (report.nodeid, report.capstdout.strip().splitlines()[-1])
+        for report in terminalreporter.stats.get("passed", [])
+        if report.when == "call" and "slow" in report.keywords and report.capstdout.strip()
+    ]
+    if said:
+        terminalreporter.section("what slow tests counted")
+        for name, line in said:
+            terminalreporter.write_line(f"{name}: {line}")

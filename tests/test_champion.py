@@ -165,8 +165,9 @@ def test_an_exported_policy_computes_the_same(tmp_path: Path) -> None:
     views = some_views(policy.rules, 50)
     observations = np.zeros((50, FLAT_SIZE), np.uint8)
     encode_views(views, observations)
-    logits, values = session.run(None, {"observation": observations[:, : int(policy.net.sizes[0])]})
+    logits, values, nils = session.run(None, {"observation": observations[:, : int(policy.net.sizes[0])]})
     found = policy.outputs(views)
     legal = found[:, :NUM_ACTIONS] > np.finfo(np.float32).min
     assert np.allclose(found[:, :NUM_ACTIONS][legal], logits[legal], rtol=1e-4, atol=1e-4)
     assert np.allclose(found[:, NUM_ACTIONS], values[:, 0], rtol=1e-4, atol=1e-4)
+    assert np.allclose(found[:, NUM_ACTIONS + 1], nils[:, 0], rtol=1e-4, atol=1e-4)

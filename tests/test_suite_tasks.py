@@ -12,7 +12,7 @@ import pytest
 from layouts import Layouts, card_values, possible_layouts
 from light_agents import SPECS
 
-from agents.base import ActionArray, Agent, Believer, FloatArray, KeyArray, NilForecaster
+from agents.base import ActionArray, Agent, Believer, FloatArray, ForeignRulesError, KeyArray, NilForecaster
 from agents.registry import load_agent
 from agents.rules.normal.agent import NormalAgent
 from agents.search.sampler import new_plans, view_marginals
@@ -224,6 +224,29 @@ def test_transfer_lists_every_rule_set() -> None:
     assert list(by_rules) == list(TRANSFER)
     assert headline(result)[0] == pytest.approx(np.mean([each["mean"] for each in by_rules.values()]))
     assert len({each["mean"] for each in by_rules.values()}) > 5
+
+
+def test_transfer_of_an_agent_that_refuses_rules_has_no_figure_but_those_it_plays() -> None:
+    result = run("transfer", "champion", 20)
+    assert result.outcome.headline is None
+    by_rules = result.outcome.figures["by_rules"]
+    assert {"table", "modern"} <= set(by_rules) < set(TRANSFER)
+    refused = len(TRANSFER) - len(by_rules)
+    assert result.outcome.reason is not None
+    assert result.outcome.reason.startswith(
+        f"the agent refuses {refused} of {len(TRANSFER)} rule sets: champion was not"
+    )
+
+
+def test_a_task_under_rules_that_an_agent_does_not_know_says_so() -> None:
+    class Stranger:
+        name = "stranger"
+
+        def act(self, views: StateArray, keys: KeyArray) -> ActionArray:
+            raise ForeignRulesError("stranger plays whist alone")
+
+    outcome = run("bid_only", Stranger(), 2).outcome
+    assert (outcome.headline, outcome.reason) == (None, "stranger plays whist alone")
 
 
 # --- Partners -----------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.base import ActionArray, AgentError, FloatArray, KeyArray
+from agents.base import ActionArray, AgentError, FloatArray, ForeignRulesError, KeyArray
 from agents.learned.policy import MATCH_RULES, LearnedAgent, load_policy
 from agents.rules.normal.agent import NormalAgent
 from spades_env.engine.state import PHASE_BLIND, StateArray, rules_from_record
@@ -48,7 +48,7 @@ class ChampionAgent:
                 actions[rows] = policy.act(views[rows], keys[rows])
                 left &= ~rows
         if left.any():
-            raise AgentError(self._unknown(views[left]))
+            raise ForeignRulesError(self._unknown(views[left]))
         return actions
 
     def nil_chances(self, views: StateArray, keys: KeyArray) -> FloatArray:
@@ -68,7 +68,7 @@ class ChampionAgent:
         for policy in self._policies:
             if policy.knows(views).all():
                 return policy
-        raise AgentError(self._unknown(views))
+        raise ForeignRulesError(self._unknown(views))
 
     def _unknown(self, views: StateArray) -> str:
         table = rules_from_record(views["known"]["rules"][0]).to_dict()

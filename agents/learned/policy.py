@@ -7,7 +7,7 @@ import os
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import ActionArray, AgentError, FloatArray, KeyArray, check_views
+from agents.base import ActionArray, FloatArray, ForeignRulesError, KeyArray, check_views
 from agents.learned.forward import OUTPUTS, Floats, make_net, write_outputs
 from agents.learned.sampling import sample_rows
 from agents.learned.weights import Tensors, input_size, read_policy
@@ -83,7 +83,7 @@ class LearnedAgent:
     def _check_rules(self, views: StateArray) -> None:
         foreign = ~self.knows(views)
         if foreign.any():
-            raise AgentError(self._mismatch(rules_from_record(views["known"]["rules"][foreign][0])))
+            raise ForeignRulesError(self._mismatch(rules_from_record(views["known"]["rules"][foreign][0])))
 
     def _mismatch(self, table: Rules) -> str:
         """The rules in which the table differs from the policy's, by their names in `Rules`."""

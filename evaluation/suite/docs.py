@@ -109,7 +109,7 @@ Below them stand `expert` and `{EXPLOIT_TRAINED.id}`, with their commands.
 | `stats`, `opponent_stats` | duels | what both sides did, the fields of docs/evaluation.md |
 | `bags_per_deal`, `penalty_per_deal`, `set_rate`, and with `opponent_` | `bag_control` | of a team and deal |
 | `conservative`, `conservative_deals` | `one_deal` | the margin against `conservative`, and on how many deals |
-| `by_rules` | `transfer` | the margin under each rule set |
+| `by_rules` | `transfer` | the margin under each rule set that the agent plays |
 | `by_partner` | `ad_hoc` | `gain`, `margin`, `reference_margin` beside each partner |
 | `worst_partner`, `worst_gain` | `ad_hoc` | the partner with the lowest gain, and it |
 | `self_play` | `cross_play` | the margin beside herself |

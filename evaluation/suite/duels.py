@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
-from agents.base import Agent
+from agents.base import Agent, ForeignRulesError
 from agents.registry import load_agent
 from evaluation.duplicate import Evaluation, evaluate
 from evaluation.endings import play_endings
@@ -162,15 +163,21 @@ def bag_control(run: Run) -> Outcome:
 
 
 def transfer(run: Run) -> Outcome:
-    """Duplicate deals under each of TRANSFER."""
-    found = [
-        _duel(run, run.player, REFERENCE, rules, run.games, run.part(k, len(TRANSFER)))
-        for k, rules in enumerate(TRANSFER.values())
-    ]
-    by_rules = {name: each.margin.to_dict() for name, each in zip(TRANSFER, found, strict=True)}
-    return Outcome(
-        headline=mean_interval(np.stack([each.margins for each in found]).mean(axis=0)),
+    """Duplicate deals under each of TRANSFER; an agent that refuses some of them has no figure for all."""
+    found: dict[str, Evaluation] = {}
+    refused: dict[str, ForeignRulesError] = {}
+    for k, (name, rules) in enumerate(TRANSFER.items()):
+        try:
+            found[name] = _duel(run, run.player, REFERENCE, rules, run.games, run.part(k, len(TRANSFER)))
+        except ForeignRulesError as error:
+            refused[name] = error
+    outcome = Outcome(
+        headline=None,
         n=run.games,
-        illegal=sum(each.tallies[0].illegal for each in found),
-        figures={"by_rules": by_rules},
+        illegal=sum(each.tallies[0].illegal for each in found.values()),
+        figures={"by_rules": {name: each.margin.to_dict() for name, each in found.items()}},
     )
+    if refused:
+        first = next(iter(refused.values()))
+        return replace(outcome, reason=f"the agent refuses {len(refused)} of {len(TRANSFER)} rule sets: {first}")
+    return replace(outcome, headline=mean_interval(np.stack([each.margins for each in found.values()]).mean(axis=0)))

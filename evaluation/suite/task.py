@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from agents.base import ActionArray, Agent, KeyArray
+from agents.base import ActionArray, Agent, ForeignRulesError, KeyArray
 from evaluation.intervals import Interval
 from evaluation.play import Players
 from evaluation.starts import begin_endings
@@ -179,11 +179,18 @@ def run_task(
     pool: tuple[Agent, ...] = (),
     text: str | None = None,
 ) -> TaskResult:
-    """Run `task` with `agent`; `scale` times as many games give a quick look, not a comparable result."""
-    warm_up(agent, task)
+    """Run `task` with `agent`; `scale` times as many games give a quick look, not a comparable result.
+
+    An agent that was not made for the task's rules has no figure; the outcome says why.
+    """
     player, games = Meter(agent), task.games_at(scale)
     begun = time.perf_counter()
-    outcome = task.play(Run(agent, player, games, batch_size, share or (lambda _: None), pool, text))
+    try:
+        warm_up(agent, task)
+        begun = time.perf_counter()
+        outcome = task.play(Run(agent, player, games, batch_size, share or (lambda _: None), pool, text))
+    except ForeignRulesError as error:
+        outcome = Outcome(None, 0, reason=str(error))
     seconds = time.perf_counter() - begun
     return TaskResult(outcome, scale, games, player.decisions, player.seconds, seconds)
 

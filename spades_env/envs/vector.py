@@ -37,6 +37,7 @@ from spades_env.engine.lockstep import (
 from spades_env.engine.state import RESULT, STATE, StateArray, rules_to_record
 from spades_env.envs.aec import _checked_options, _next_match
 from spades_env.envs.players import Player, choose
+from spades_env.envs.recycled import RecycledArrays
 from spades_env.envs.single import SpadesEnv
 from spades_env.game import Game
 from spades_env.game.position import HIGHEST_COUNT, HIGHEST_SEED, whole_number
@@ -128,7 +129,10 @@ class SpadesVectorEnv(VectorEnv[Any, Any, Any]):
         self._ends = np.empty(len(self._players), np.int64)
         self._keys = np.empty(n, np.uint64)
         self._views = empty_views(n)
-        self._rows, self._masks = self._arrays(n)
+        self._observation_size = ENCODERS[self._one.table.observation].layout.size
+        self._new_rows = RecycledArrays((n, self._observation_size), self._one.table._dtype)
+        self._new_masks = RecycledArrays((n, NUM_ACTIONS), np.int8)
+        self._rows, self._masks = self._new_rows.take(), self._new_masks.take()
         # All games wait for the learner or are over. False before the first reset and after a step that was broken off.
         self._is_set = False
 
@@ -310,13 +314,8 @@ class SpadesVectorEnv(VectorEnv[Any, Any, Any]):
         """Observations of the learner in all games, in new arrays if `copy`."""
         note_seats(self.states, self._outcomes)
         if self.copy:
-            self._rows, self._masks = self._arrays(self.num_envs)
+            self._rows, self._masks = self._new_rows.take(), self._new_masks.take()
         return self._write(self._all, self._rows, self._masks)
-
-    def _arrays(self, m: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int8]]:
-        """Room for observations and masks of `m` games."""
-        size = ENCODERS[self._one.table.observation].layout.size
-        return np.empty((m, size), self._one.table._dtype), np.empty((m, NUM_ACTIONS), np.int8)
 
     def _write(self, games: IndexArray, rows: npt.NDArray[Any], masks: npt.NDArray[np.int8]) -> Any:
         """Write observations and masks of the learner in `games`, and return them in the form of the space."""
@@ -334,7 +333,8 @@ class SpadesVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _final(self, ended: IndexArray) -> dict[str, Any]:
         """`final_obs` and `final_info` of the games that have just ended, as `SyncVectorEnv` packs them."""
-        rows, masks = self._arrays(len(ended))
+        rows = np.empty((len(ended), self._observation_size), self._one.table._dtype)
+        masks = np.empty((len(ended), NUM_ACTIONS), np.int8)
         self._write(ended, rows, masks)
         which = np.zeros(self.num_envs, np.bool_)
         which[ended] = True

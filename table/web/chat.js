@@ -93,6 +93,7 @@ export function showSaid(frame) {
   if (frame.seat === null || !store.state) return;
   const place = seatElement(frame.seat);
   if (!place) return;
+  document.querySelector(`.bubble.at-${frame.seat}`)?.remove();
   const bubble = h("p", { class: `bubble at-${frame.seat}`, dir: "auto", "aria-hidden": "true" }, frame.text);
   const box = place.getBoundingClientRect();
   document.body.append(bubble);

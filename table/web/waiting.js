@@ -1,6 +1,7 @@
 // A room before it begins: who sits where, the code and the link to send, and the button that begins.
 
 import { roomPath, send } from "./client.js";
+import { countdown } from "./clock.js";
 import { button, h } from "./dom.js";
 import { t, tn } from "./i18n.js";
 import { isOwnTeam } from "./seats.js";
@@ -59,13 +60,15 @@ export function quickWaiting(waiting) {
     { class: "lobby", id: "main" },
     h(
       "section",
-      { class: "panel waiting-room", "aria-live": "polite" },
+      { class: "panel waiting-room" },
       h("h2", {}, t("Looking for players")),
       h("p", {}, t("People waiting: {n}", { n: waiting.waiting })),
       h(
         "p",
         { class: "quiet-text" },
-        tn("Bots fill the free seats in {n} second.", "Bots fill the free seats in {n} seconds.", waiting.seconds),
+        countdown(waiting.seconds, (seconds) =>
+          tn("Bots fill the free seats in {n} second.", "Bots fill the free seats in {n} seconds.", seconds),
+        ),
       ),
       button(t("Stop looking"), () => send({ t: "leave" }), { key: "stop-looking" }),
     ),

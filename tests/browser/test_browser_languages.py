@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from pages import BOTS, LONG, open_table
 
+pytest.importorskip("pydantic", reason="the extra `table` is not installed")
+
 from table.options import languages
 
 if TYPE_CHECKING:
