@@ -13,10 +13,12 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from table import protocol
 from table.errors import Refusal
-from table.house import House, Place, Waiting
+from table.house import House
 from table.limits import Bucket
 from table.options import welcome
+from table.places import Place
 from table.protocol import VERSION, clean_name, clean_text, number_of, parse_frame
+from table.quick import Waiting
 
 GOING_AWAY: Final = 1001
 CLOSE_SECONDS: Final = 1.0
@@ -83,7 +85,7 @@ class Connection:
         if self._hint is not None:
             self._hint.cancel()
         if self._waiting is not None:
-            self._house.stop_waiting(self._waiting)
+            self._house.quick.leave(self._waiting)
         if self._place is not None:
             self._house.leave(self._place, for_good=False)
             self._place = None
@@ -128,7 +130,7 @@ class Connection:
             raise Refusal("already")
         name = clean_name(frame.name)
         if isinstance(frame, protocol.Quick):
-            self._waiting = self._house.quick(self, name, frame.rules, self._seated)
+            self._waiting = self._house.quick.join(self, name, frame.rules, self._seated)
             if self._place is not None:
                 self._waiting = None
             return
@@ -153,7 +155,7 @@ class Connection:
     def _at_table(self, frame: protocol.AnyFrame) -> None:
         """Whatever is asked for in a room."""
         if isinstance(frame, protocol.Leave) and self._waiting is not None:
-            self._house.stop_waiting(self._waiting)
+            self._house.quick.leave(self._waiting)
             self._waiting = None
             self._answered({"t": "left"}, frame.r)
             return

@@ -1,4 +1,4 @@
-"""All rooms of a server and who is connected to them: codes, seats, quick match, and what drives each table.
+"""All rooms of a server and who is connected to them: codes, seats, coming and going, what each is told.
 
 Everything here runs on one event loop. A room is in memory while somebody is connected to it; the store has it anyway.
 """
@@ -6,66 +6,22 @@ Everything here runs on one event loop. A room is in memory while somebody is co
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import logging
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any
 
-from spades_env.rules import PRESETS, Rules
+from spades_env.rules import Rules
+from table.driver import Driver
 from table.errors import Refusal
 from table.limits import CODE_ALPHABET, CODE_LENGTH, Buckets, Limits
 from table.options import paragraph_of
+from table.places import Hosted, Peer, Place
 from table.protocol import SettingsFrame
-from table.room import Room, Step
-from table.settings import OPEN, YOU, Pace, Settings, checked_settings
+from table.quick import QUICK_SECONDS, QuickMatch
+from table.room import Room
+from table.settings import YOU, Pace, Settings, checked_settings
 from table.store import Store
 from table.thinking import Thinkers, check_rules
-
-QUICK_SECONDS: Final = 20.0
-
-log = logging.getLogger("spades.table")
-
-
-class Peer(Protocol):
-    """A connection, as the house sees it."""
-
-    address: str
-
-    def send(self, message: Mapping[str, Any]) -> None:
-        """Send a message, or drop the connection if it does not read."""
-        ...
-
-
-@dataclass(eq=False)
-class Place:
-    """Where a connection is: a seat of a room, or among its spectators (`seat` None)."""
-
-    peer: Peer
-    hosted: Hosted
-    seat: int | None
-
-
-@dataclass(eq=False)
-class Hosted:
-    """A room in memory: its places, and the task that drives it."""
-
-    room: Room
-    places: list[Place] = field(default_factory=list)
-    changed: asyncio.Event = field(default_factory=asyncio.Event)
-    task: asyncio.Task[None] | None = None
-
-
-@dataclass(eq=False)
-class Waiting:
-    """Somebody who waits for a quick match."""
-
-    peer: Peer
-    name: str
-    since: float
-    seated: Callable[[Place], None]
-    """Told where she sits once there is a table."""
 
 
 class House:
@@ -91,10 +47,10 @@ class House:
     ) -> None:
         self.store, self.thinkers, self.agents = store, thinkers, agents
         self.limits = limits or Limits()
-        self._pace, self._secret, self._quick_wait = pace, secret, quick_wait
+        self._pace, self._secret = pace, secret
+        self.quick = QuickMatch(self, quick_wait)
+        self._driver = Driver(thinkers, self.now, self.tell)
         self._hosted: dict[str, Hosted] = {}
-        self._queues: dict[str, list[Waiting]] = {}
-        self._quick_task: asyncio.Task[None] | None = None
         self._wrong = Buckets(self.limits.wrong_codes_per_second, self.limits.wrong_codes_burst)
         self._new = Buckets(self.limits.rooms_per_second, self.limits.rooms_burst)
 
@@ -116,7 +72,7 @@ class House:
         settings = checked_settings(frame, tuple(self.agents))
         for chosen in {*settings.seats, settings.hint, settings.open_agent} & set(self.agents):
             check_rules(self.agents[chosen], settings.rules)
-        hosted = self._open(settings)
+        hosted = self.open_room(settings)
         room, now = hosted.room, self.now()
         token = None
         if settings.mode != "watch":
@@ -124,7 +80,7 @@ class House:
         if not settings.shared:
             room.begin(None, now)
         room.journal.write_room(room)
-        return self._place(peer, hosted, room.host), token
+        return self.place_at(peer, hosted, room.host), token
 
     def join(self, peer: Peer, code: str, name: str, token: str | None) -> tuple[Place, str | None]:
         """Come to a room by its code: to one's seat by its token, else to a free seat, else as a spectator."""
@@ -145,7 +101,7 @@ class House:
                 self._forget_if_empty(hosted)
                 raise
             self._replace(hosted, seat)
-            return self._place(peer, hosted, seat), None
+            return self.place_at(peer, hosted, seat), None
         try:
             return self._sit(peer, hosted, name)
         except Refusal:
@@ -164,8 +120,8 @@ class House:
             if room.settings.mode == "practice":
                 raise Refusal("full") from None
             room.spectators += 1
-            return self._place(peer, hosted, None), None
-        return self._place(peer, hosted, seat), token
+            return self.place_at(peer, hosted, None), None
+        return self.place_at(peer, hosted, seat), token
 
     def leave(self, place: Place, *, for_good: bool) -> None:
         """A connection goes: for good (her seat is free again), or it broke off and she may come back."""
@@ -185,54 +141,6 @@ class House:
             room.journal.write_room(room)
         self._forget_if_empty(hosted)
         self.tell(hosted)
-
-    # ------------------------------------------------------------ quick match
-
-    def quick(self, peer: Peer, name: str, preset: str, seated: Callable[[Place], None]) -> Waiting:
-        """Wait for strangers who want the same rules; `seated` is called when there is a table."""
-        if preset not in PRESETS:
-            raise Refusal("bad_settings", f"rules is {preset[:40]!r}; allowed: {', '.join(PRESETS)}")
-        waiting = Waiting(peer, name, self.now(), seated)
-        self._queues.setdefault(preset, []).append(waiting)
-        self._seat_quick(preset)
-        if self._quick_task is None or self._quick_task.done():
-            self._quick_task = asyncio.create_task(self._watch_queues())
-        return waiting
-
-    def stop_waiting(self, waiting: Waiting) -> None:
-        """She does not want to wait any longer, or is gone."""
-        for preset, queue in self._queues.items():
-            if waiting in queue:
-                queue.remove(waiting)
-                self._tell_waiting(preset)
-
-    def _seat_quick(self, preset: str) -> None:
-        """Seat those who wait, if there are enough of them or the first has waited long enough."""
-        queue, rules = self._queues[preset], Rules.preset(preset)
-        while len(queue) >= rules.players or (queue and self.now() >= queue[0].since + self._quick_wait):
-            party = [queue.pop(0) for _ in range(min(rules.players, len(queue)))]
-            hosted = self._open(_quick_settings(rules))
-            for waiting in party:
-                seat, token = hosted.room.sit(waiting.name, self.now())
-                place = self._place(waiting.peer, hosted, seat)
-                waiting.seated(place)
-                waiting.peer.send(self.joined(place, token))
-            hosted.room.begin(None, self.now())
-            self.tell(hosted)
-        self._tell_waiting(preset)
-
-    def _tell_waiting(self, preset: str) -> None:
-        queue = self._queues[preset]
-        for waiting in queue:
-            left = max(0, round(queue[0].since + self._quick_wait - self.now()))
-            waiting.peer.send({"t": "waiting", "waiting": len(queue), "seconds": left})
-
-    async def _watch_queues(self) -> None:
-        while any(self._queues.values()):
-            await asyncio.sleep(0.25)
-            for preset, queue in list(self._queues.items()):
-                if queue and self.now() >= queue[0].since + self._quick_wait:
-                    self._seat_quick(preset)
 
     # ------------------------------------------------------------ telling
 
@@ -269,7 +177,7 @@ class House:
 
     # ------------------------------------------------------------ rooms in memory
 
-    def _open(self, settings: Settings) -> Hosted:
+    def open_room(self, settings: Settings) -> Hosted:
         """A new room with a new code."""
         if len(self._hosted) >= self.limits.rooms:
             raise Refusal("busy")
@@ -294,10 +202,10 @@ class House:
     def _host(self, room: Room) -> Hosted:
         hosted = Hosted(room)
         self._hosted[room.code] = hosted
-        hosted.task = asyncio.create_task(self._drive(hosted), name=f"room {room.code}")
+        hosted.task = asyncio.create_task(self._driver.drive(hosted), name=f"room {room.code}")
         return hosted
 
-    def _place(self, peer: Peer, hosted: Hosted, seat: int | None) -> Place:
+    def place_at(self, peer: Peer, hosted: Hosted, seat: int | None) -> Place:
         if seat is None and hosted.room.settings.mode == "watch" and not hosted.places:
             hosted.room.spectators += 1
         place = Place(peer, hosted, seat)
@@ -320,100 +228,11 @@ class House:
 
     async def close(self) -> None:
         """Stop driving the rooms."""
+        self.quick.close()
         tasks = [hosted.task for hosted in self._hosted.values() if hosted.task is not None]
-        tasks += [self._quick_task] if self._quick_task is not None else []
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-    # ------------------------------------------------------------ driving a room
-
-    async def _drive(self, hosted: Hosted) -> None:
-        """Let happen what happens by itself, for as long as the room is in memory."""
-        while True:
-            try:
-                await self._drive_once(hosted)
-            except asyncio.CancelledError:
-                raise
-            except Exception:
-                log.exception("room %s: a step failed", hosted.room.code)
-                await asyncio.sleep(1.0)
-
-    async def _drive_once(self, hosted: Hosted) -> None:
-        hosted.changed.clear()
-        step = hosted.room.next_step(self.now())
-        if step is None:
-            await hosted.changed.wait()
-        elif step.what == "think":
-            await self._think(hosted, step)
-        elif await _waited(hosted.changed, step.at - self.now()) and self._is_due(hosted.room, step):
-            if step.what == "deal":
-                hosted.room.deal_by_itself(self.now())
-            else:
-                hosted.room.stand_in(step.seat, self.now())
-            self.tell(hosted)
-
-    async def _think(self, hosted: Hosted, step: Step) -> None:
-        """Let an agent act at the time of the step; one who thinks long begins at once."""
-        room, name = hosted.room, hosted.room.seats[step.seat].agent
-        n = room.course.n
-        if self.thinkers.is_quick(name):
-            if await _waited(hosted.changed, step.at - self.now()) and self._is_due(room, step):
-                self._agent_acts(hosted, step, n, self.thinkers.decide_now(name, room.course.game))
-            return
-        thought = asyncio.create_task(self.thinkers.decide(name, room.course.game))
-        try:
-            while n == room.course.n:
-                now_step = room.next_step(self.now())
-                if now_step is None or now_step.what != "think":
-                    return
-                hosted.changed.clear()
-                if await _waited(hosted.changed, now_step.at - self.now(), thought):
-                    self._agent_acts(hosted, step, n, thought.result())
-        finally:
-            thought.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.gather(thought, return_exceptions=True)
-
-    def _agent_acts(self, hosted: Hosted, step: Step, n: int, action: int) -> None:
-        if self._is_due(hosted.room, step) and hosted.room.agent_acts(step.seat, n, action, self.now()):
-            self.tell(hosted)
-
-    def _is_due(self, room: Room, step: Step) -> bool:
-        """Whether the step is still the one to come, now: somebody may have paused or come back meanwhile."""
-        now = self.now()
-        due = room.next_step(now)
-        return due is not None and (due.what, due.seat) == (step.what, step.seat) and due.at <= now
-
-
-async def _waited(changed: asyncio.Event, seconds: float, thought: asyncio.Task[int] | None = None) -> bool:
-    """Wait so long, and for the thought: True; or False as soon as the room has changed."""
-    if thought is not None and not thought.done():
-        waiter = asyncio.create_task(changed.wait())
-        try:
-            await asyncio.wait({thought, waiter}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            waiter.cancel()
-        return False  # what is next may have changed meanwhile: ask again
-    try:
-        await asyncio.wait_for(changed.wait(), max(seconds, 0.0))
-    except TimeoutError:
-        return True
-    return False
-
-
-def _quick_settings(rules: Rules) -> Settings:
-    return Settings(
-        rules=rules,
-        seats=(YOU, *[OPEN] * (rules.players - 1)),
-        mode="play",
-        speed="normal",
-        hint="normal",
-        claims=True,
-        spectators=False,
-        patience=45,
-        open_agent="normal",
-    )
 
 
 def new_code() -> str:

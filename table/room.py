@@ -6,7 +6,6 @@ No clock, no files, no sockets: time comes in as `now` (seconds, monotonic), and
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -17,6 +16,7 @@ from spades_env.record import record_for_seat
 from table.claims import certain_line
 from table.course import ACT, AGENT, CLAIM, DEAL, MATCH, PERSON, STAND_IN, UNDO, Course, Event
 from table.errors import Refusal
+from table.seat import Seat, token_hash
 from table.settings import OPEN, PACES, YOU, Pace, Settings
 from table.snapshot import public_part, reason_part, seat_part, watcher_part
 
@@ -36,32 +36,6 @@ class Journal(Protocol):
     def write_room(self, room: Room) -> None:
         """Keep settings, seats and whether the room has begun or is closed."""
         ...
-
-
-@dataclass
-class Seat:
-    """Who holds one seat."""
-
-    agent: str
-    """Who plays here when no person does."""
-    free: bool = False
-    """A person may take it."""
-    name: str | None = None
-    """The person's name, or None."""
-    token: bytes | None = None
-    """SHA-256 of the token that opens the seat to the person again."""
-    connected: bool = False
-    gone_since: float = 0.0
-    slow: bool = False
-    """An agent plays for the person until she acts."""
-    ready: bool = False
-    """The person wants the next deal."""
-    voice: bool = False
-
-    @property
-    def person(self) -> bool:
-        """Whether a person holds it, connected or not."""
-        return self.token is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +100,7 @@ class Room:
             raise Refusal("full")
         chosen = free[0] if seat is None else seat
         token = secrets.token_urlsafe(16)
-        one = self.seats[chosen]
-        one.name, one.token, one.connected, one.slow = name, token_hash(token), True, False
-        one.ready = False
+        self.seats[chosen].sit(name, token)
         self._touch(now)
         self.journal.write_room(self)
         return chosen, token
@@ -156,9 +128,7 @@ class Room:
 
     def stand_up(self, seat: int, now: float) -> None:
         """A person leaves for good: her seat is free again; the room is closed if nobody is left."""
-        one = self.seats[seat]
-        one.name = one.token = None
-        one.connected = one.slow = one.ready = one.voice = False
+        self.seats[seat].stand_up()
         self.closed = not self.people
         self._touch(now)
         self.journal.write_room(self)
@@ -256,7 +226,7 @@ class Room:
         if game.turn is None:
             return self._next_at_sheet(at)
         seat = self.seats[game.turn]
-        if not seat.person or self._stands_in(seat, now):
+        if not seat.person or self._stands_in(seat):
             return Step(at, "think", game.turn)
         waits: list[float] = []
         if self.others_than(game.turn):
@@ -306,7 +276,9 @@ class Room:
             "paused": self.paused,
             "you": seat,
             "host": self.host,
-            "seats": [self._seat_part(k, now) for k in range(len(self.seats))],
+            "seats": [
+                one.told(k % 2, agent_plays=not one.person or self._stands_in(one)) for k, one in enumerate(self.seats)
+            ],
             "spectators": self.spectators,
             "history": self.course.history,
             "clock": self._clock(now),
@@ -410,7 +382,7 @@ class Room:
             return None
         return Step(self._turn_since + SHEET_SECONDS, "deal")
 
-    def _stands_in(self, seat: Seat, now: float) -> bool:
+    def _stands_in(self, seat: Seat) -> bool:
         """Whether an agent plays for this person now: not when she is alone, then the table waits."""
         return seat.slow and bool(self.connected or self.spectators)
 
@@ -420,22 +392,3 @@ class Room:
         if step is None or step.what == "think":
             return None
         return {"what": step.what, "seconds": max(0, round(step.at - now))}
-
-    def _seat_part(self, k: int, now: float) -> dict[str, Any]:
-        seat = self.seats[k]
-        kind = "person" if seat.person else "open" if seat.free else "agent"
-        return {
-            "kind": kind,
-            "name": seat.name,
-            "agent": seat.agent,
-            "team": k % 2,
-            "connected": seat.connected,
-            "agent_plays": not seat.person or self._stands_in(seat, now),
-            "ready": seat.ready,
-            "voice": seat.voice,
-        }
-
-
-def token_hash(token: str) -> bytes:
-    """What is kept of a token."""
-    return hashlib.sha256(token.encode()).digest()

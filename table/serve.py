@@ -12,8 +12,9 @@ import uvicorn
 
 from table.app import make_app
 from table.equity import Shelf
-from table.house import QUICK_SECONDS, House
+from table.house import House
 from table.limits import VOICE_BYTES, Limits
+from table.quick import QUICK_SECONDS
 from table.settings import PACES
 from table.store import Store
 from table.thinking import Thinkers

@@ -18,7 +18,8 @@ from filelock import FileLock, Timeout
 
 from spades_env.rules import RulesError
 from table.course import Event
-from table.room import Room, Seat
+from table.room import Room
+from table.seat import Seat
 from table.settings import Settings
 
 SCHEMA_VERSION: Final = 1
