@@ -47,6 +47,7 @@ PLAYS = {
     "spades_cli.generate": "_generate",
     "spades_cli.minari": "export_minari",
     "training.best_response": "trained_exploitability",
+    "table.serve": "serve",
 }
 """What would take long, by module."""
 NUMBERS = (

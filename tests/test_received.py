@@ -204,7 +204,7 @@ def test_every_agent_and_all_that_she_can_be_asked_is_on_the_list() -> None:
     assert {f"agent {name}" for name in AGENTS} == {name for name in OF_VIEW if name.startswith("agent ")}
 
 
-ROOMS = {"aec", "players", "registration", "sb3", "single", "spaces", "vector", "openspiel"}
+ROOMS = {"aec", "players", "recycled", "registration", "sb3", "single", "spaces", "vector", "openspiel"}
 """Modules of spades_env.envs; of the last a state is no environment with `step`, and the list has it by its name."""
 
 

@@ -207,7 +207,7 @@ def test_only_learners_seats_fill_the_buffer_of_a_pool() -> None:
         ({"pool": {"agents": {"easy": 1.0}, "opponents": 0.8, "partners": 0.3}}, "together must be at most 1"),
         ({"clone": {"teacher": "easy", "random": 2.0}}, "clone.random"),
         ({"distill": {"temperature": 0.0}}, "distill.temperature"),
-        ({"clone": {"teacher": "easy"}, "distill": {}}, "one of clone, distill, pool, opponent"),
+        ({"clone": {"teacher": "easy"}, "distill": {}}, "one of clone, distill, nils, pool, opponent"),
     ],
 )
 def test_bad_stages_name_the_field(changes: dict[str, Any], message: str) -> None:

@@ -114,7 +114,7 @@ def test_speed_and_pause(server: Server) -> None:
 
 def test_watching_four_agents_step_by_step(server: Server) -> None:
     client = server.client()
-    joined = client.create(mode="watch", seats=["easy", "normal", "easy", "normal"])
+    joined = client.create(mode="watch", seats=["easy", "normal", "easy", "normal"], hint="easy")
     assert (joined["seat"], joined["token"]) == (None, None)
     paused = client.ask(t="pause", on=True)
     n = paused["n"]
