@@ -11,7 +11,7 @@ from evaluation.intervals import Interval
 from evaluation.sequential import DEFAULT_MAX_DEALS
 from evaluation.starts import MAX_GAMES
 from evaluation.variance.reference import References
-from evaluation.work.crew import MOST_WORKERS
+from evaluation.work.backend import LOCAL, Backend, check_workers
 from evaluation.work.run import Progress
 from spades_env.checks import finite_number, whole_number
 
@@ -80,8 +80,9 @@ class Way:
     store: Path | None = None
     progress: Progress | None = None
     watch: Watch | None = None
+    backend: Backend = LOCAL
 
     def __post_init__(self) -> None:
         if self.batch_size is not None:
             whole_number("batch_size", self.batch_size, 1, MAX_DEALS)
-        whole_number("workers", self.workers, 1, MOST_WORKERS)
+        check_workers(self.workers, self.backend)

@@ -28,6 +28,7 @@ from evaluation.starts import FIRST_MATCH as FIRST_MATCH
 from evaluation.variance.gain import ReferenceUse
 from evaluation.variance.reference import Pair, References
 from evaluation.variance.tracks import Tracks
+from evaluation.work.backend import LOCAL, Backend
 from evaluation.work.crew import Crew, Desk, open_crew
 from evaluation.work.job import DUPLICATE, AgentSpec, Job, Played
 from evaluation.work.run import Progress, play_all
@@ -60,6 +61,7 @@ def evaluate(
     reference_plays: int = 1,
     reference_deals: int | None = None,
     watch: Watch | None = None,
+    backend: str | Backend = LOCAL,
 ) -> Evaluation:
     """Compare `a` and `b` (agents, or texts for `load_agent`) on duplicate deals and duplicate matches.
 
@@ -67,9 +69,10 @@ def evaluate(
     and its share of the penalty, -9 under the presets. With `half_width`, deals are played until the 95 % interval
     of `margin` is as narrow as that on both sides, or to `max_deals`; else `deals` (default 4,000) are.
 
-    `batch_size`, the duplicate deals in a part of the work, and `workers`, the processes that play parts, change
-    speed and memory, never the result. Finished parts are kept in the folder `store` and not played again. With
-    `oracles`, agents that see all hands are let in (a ceiling). `progress` is told how far it is, `watch` the margin.
+    `batch_size`, the duplicate deals in a part of the work, `workers`, the processes that play parts, and `backend`,
+    where these are (docs/cluster.md), change speed and memory, never the result. Finished parts are kept in the folder
+    `store` and not played again. With `oracles`, agents that see all hands are let in (a ceiling). `progress` is told
+    how far it is, `watch` the margin.
 
     With `luck_playouts`, the luck of agents whose chances are known is measured by so many playouts for each of their
     choices and taken out of `controlled_margin`, whose interval `half_width` is then about (evaluation.variance). So is
@@ -78,7 +81,7 @@ def evaluate(
     """
     references = References.of(reference, reference_plays, reference_deals)
     amount = Amount.of(deals, half_width, max_deals, matches, luck_playouts, references)
-    way = Way(batch_size, workers, _path(store), progress, watch)
+    way = Way(batch_size, workers, _path(store), progress, watch, Backend.of(backend))
     job = pair_job((a, b), as_rules(rules), seed, oracles)
     found = _measured(job, amount, bag_price, way)
     return Evaluation(agents=tuple(found.pop("names")), **found)
@@ -104,6 +107,7 @@ def evaluate_line_up(
     reference_plays: int = 1,
     reference_deals: int | None = None,
     watch: Watch | None = None,
+    backend: str | Backend = LOCAL,
 ) -> LineUpEvaluation:
     """Measure the team of seats 0 and 2 of a line-up, an agent for each seat, against the team of its other seats.
 
@@ -113,7 +117,7 @@ def evaluate_line_up(
     """
     references = References.of(reference, reference_plays, reference_deals)
     amount = Amount.of(deals, half_width, max_deals, matches, luck_playouts, references)
-    way = Way(batch_size, workers, _path(store), progress, watch)
+    way = Way(batch_size, workers, _path(store), progress, watch, Backend.of(backend))
     job = line_up_job(line_up, as_rules(rules), seed, oracles)
     found = _measured(job, amount, bag_price, way)
     names, tallies = found.pop("names"), found.pop("tallies")
@@ -170,7 +174,7 @@ def _measured(job: Job, amount: Amount, bag_price: float | None, way: Way) -> di
     begun = time.perf_counter()
     with ExitStack() as stack:
         stores = [stack.enter_context(store) if store else None for store in _stores(desk, amount, way.store)]
-        crew = stack.enter_context(open_crew(desk, way.workers))
+        crew = stack.enter_context(open_crew(desk, way.workers, way.backend))
         tracks = stack.enter_context(
             Tracks(crew, 2, amount.references, amount.deals, price, batch_size=way.batch_size, stores=stores[2:])
         )

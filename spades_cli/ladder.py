@@ -17,11 +17,11 @@ from evaluation.ladder.play import Costs, job_of, play_duel
 from evaluation.ladder.store import Store
 from evaluation.machine import machine, versions
 from evaluation.patterns import pattern
-from evaluation.work.crew import MOST_WORKERS, Crew, Desk, open_crew
+from evaluation.work.backend import check_workers
+from evaluation.work.crew import Crew, Desk, open_crew
 from spades_cli.output import INTERRUPTED, announce_compilation, command_line, json_option, write_json
 from spades_cli.progress import progress_bar
 from spades_cli.ranges import FiniteRange
-from spades_env.checks import whole_number
 from spades_env.files import write_atomically
 
 DEFAULT_CONFIG, DEFAULT_OUT = "ladder", "ladder"
@@ -60,7 +60,7 @@ def command(config: str, only: str | None, scale: float, out: str, workers: int,
       spades ladder --only "^normal v" --scale 0.1 --workers 2
       spades ladder --config mine.yaml --out mine --json -
     """
-    whole_number("workers", workers, 1, MOST_WORKERS)
+    check_workers(workers)
     duels = _chosen([duel.scaled(scale) for duel in load_ladder(config)], only, config)
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)

@@ -22,8 +22,8 @@ import training
 
 ROOMS = (spades_env, agents, evaluation, training, spades_cli, benchmarks)
 UNPICKLERS = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
-OWN_BYTES = {"evaluation/work/processes.py"}
-"""Sends jobs to its own worker processes, and reads what it has sent."""
+OWN_BYTES = {"evaluation/work/actors.py", "evaluation/work/together.py"}
+"""Send work to their own worker processes, and read what they have sent."""
 LOADERS = {"load": {"torch", "np", "numpy", "joblib"}, "read_pickle": {"pd", "pandas"}, "load_all": {"yaml"}}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, wait
+from concurrent.futures import BrokenExecutor, Future, wait
 from dataclasses import dataclass
 from multiprocessing.context import SpawnContext
 from queue import Empty
@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from agents.base import Agent, AgentError
 from agents.registry import load_agent
-from evaluation.suite.task import Task, batch_size_for, run_task
+from evaluation.suite.task import SEED, Task, batch_size_for, run_task
+from evaluation.work.backend import LOCAL, Backend, PoisonedError, open_workers
 from evaluation.work.files import files_of
-from evaluation.work.processes import Workers
 
 SECONDS_BETWEEN_LOOKS: Final = 0.5
 
@@ -24,7 +24,7 @@ Told = Callable[[int, float], None]
 """Called with an order's number and the share of it that is done."""
 
 _shares: Any = None
-"""In a worker: the queue of (order's number, share done)."""
+"""In a worker of this machine: the queue of (order's number, share done); None elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -56,28 +56,41 @@ def run_order(order: Order, find: Find, load: Callable[[str], Agent], share: Cal
     return run_task(task, agent, scale=order.scale, batch_size=size, share=share, pool=pool, text=order.agent).to_dict()
 
 
-def run_orders(orders: Sequence[Order], workers: int, find: Find, told: Told) -> Iterator[tuple[int, Values]]:
-    """Yield (number of the order, its result) as they are finished, by so many processes, the longest begun first."""
-    shares = SpawnContext().Queue()
-    with Workers(workers, _begin, (shares,)) as processes:
+def run_orders(
+    orders: Sequence[Order], workers: int, find: Find, told: Told, backend: Backend = LOCAL
+) -> Iterator[tuple[int, Values]]:
+    """Yield (number of the order, its result) as they are finished, by so many processes, the longest begun first.
+
+    Shares done are told of workers of this machine; of others, what is finished.
+    """
+    shares = SpawnContext().Queue() if backend.is_local else None
+    agents = {text for order in orders for text in (order.agent, *order.pool)}
+    with open_workers(backend, workers, _begin, (shares,), agents=agents) as processes:
         longest = sorted(range(len(orders)), key=lambda k: -orders[k].seconds)
         running = {processes.submit(_run, k, orders[k], find): k for k in longest}
         while running:
             for future in wait(running, timeout=SECONDS_BETWEEN_LOOKS).done:
                 k = running.pop(future)
-                try:
-                    yield k, future.result()
-                except BrokenExecutor as error:
-                    raise AgentError(
-                        "a worker process ended abruptly (out of memory, or an agent that ends it?) while tasks of "
-                        f"{', '.join(sorted({order.agent for order in orders}))} were run"
-                    ) from error
+                yield k, _result(future, orders[k], orders)
             _pass_on(shares, told)
 
 
+def _result(future: Future[Values], order: Order, orders: Sequence[Order]) -> Values:
+    """Return what came out of the future of `order`."""
+    try:
+        return future.result()
+    except PoisonedError as error:
+        raise AgentError(f"task {order.task} of seed {SEED} with {order.agent!r}: {error}") from error
+    except BrokenExecutor as error:
+        raise AgentError(
+            "a worker process ended abruptly (out of memory, or an agent that ends it?) while tasks of "
+            f"{', '.join(sorted({order.agent for order in orders}))} were run"
+        ) from error
+
+
 def _pass_on(shares: Any, told: Told) -> None:
-    """Tell what the workers have reported."""
-    while True:
+    """Tell what the workers have reported, if they can."""
+    while shares is not None:
         try:
             told(*shares.get_nowait())
         except Empty:
@@ -85,7 +98,7 @@ def _pass_on(shares: Any, told: Told) -> None:
 
 
 def _begin(shares: Any) -> None:
-    """Begin a worker that reports to the queue."""
+    """Begin a worker that reports to the queue, if there is one."""
     global _shares
     _shares = shares
 
@@ -95,4 +108,10 @@ def _run(number: int, order: Order, find: Find) -> Values:
     for text in (order.agent, *order.pool):
         if files_of([text]).get(text) != order.files.get(text):
             raise AgentError(f"agent {text!r}: its files have changed since the start; start again")
-    return run_order(order, find, load_agent, lambda share: _shares.put((number, share)))
+    return run_order(order, find, load_agent, lambda share: _tell(number, share))
+
+
+def _tell(number: int, share: float) -> None:
+    """In a worker: tell the share of an order that is done, if there is a queue to put it in."""
+    if _shares is not None:
+        _shares.put((number, share))

@@ -18,6 +18,7 @@ from evaluation.tournament.config import Tournament
 from evaluation.tournament.contests import Contest, margins_of, pair_contests, team_contests
 from evaluation.tournament.schedule import SWINGS, play_schedule
 from evaluation.tournament.strength import FloatArray
+from evaluation.work.backend import LOCAL, Backend
 from evaluation.work.crew import Crew, Desk, open_crew
 from evaluation.work.definition import definition_of, digest_of
 from evaluation.work.files import files_of
@@ -75,12 +76,17 @@ def check_agents(tournament: Tournament) -> None:
 
 
 def run_tournament(
-    tournament: Tournament, folder: Path, *, workers: int = 1, progress: Progress | None = None
+    tournament: Tournament,
+    folder: Path,
+    *,
+    workers: int = 1,
+    backend: Backend = LOCAL,
+    progress: Progress | None = None,
 ) -> Outcome:
     """Play what is not kept in `folder` and return everything; an error or Ctrl-C leaves it fit to go on."""
     check_agents(tournament)
     plans, pairs, teams = tournament.pairs(), pair_contests(tournament), team_contests(tournament)
-    with open_crew(Desk([contest.job for contest in (*pairs, *teams)]), workers) as crew:
+    with open_crew(Desk([contest.job for contest in (*pairs, *teams)]), workers, backend) as crew:
         hall = _Hall(tournament, folder / GAMES_FOLDER, crew, [*pairs, *teams], progress)
 
         def margins(p: int, games: int) -> FloatArray:

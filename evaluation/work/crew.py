@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from agents.base import Agent, AgentError, OracleAgent
+from evaluation.work.backend import LOCAL, Backend, check_workers
 from evaluation.work.files import files_of
 from evaluation.work.job import AgentSpec, Job, Part, load
 from evaluation.work.keys import play_rows
 from evaluation.work.part import warm_up
-from spades_env.checks import whole_number
-
-MOST_WORKERS = 256
 
 
 class Desk:
@@ -40,10 +38,13 @@ class Desk:
             self.agents(job)
         return dict(self._files)
 
+    def texts(self) -> set[str]:
+        """Return the texts of all jobs' agents, but of those that are objects."""
+        return {str(spec) for job in self.jobs for spec in job.agents if isinstance(spec, str | Path)}
+
     def expected(self) -> dict[str, str]:
         """Return what workers must find behind the texts of all jobs, also of agents that are not loaded here."""
-        texts = {str(spec) for job in self.jobs for spec in job.agents if isinstance(spec, str | Path)}
-        return files_of(texts) | self._files
+        return files_of(self.texts()) | self._files
 
     def play(self, job: int, first: int, count: int) -> Part:
         """Play a part of job number `job`."""
@@ -71,10 +72,14 @@ class Desk:
 
 
 class Crew(AbstractContextManager["Crew"], Protocol):
-    """Plays parts of the jobs of a desk, as many at a time as it has workers; leaving the context stops it."""
+    """Plays parts of the jobs of a desk; leaving the context stops it.
+
+    Attributes:
+        in_flight: parts to order at a time, so that no worker waits.
+    """
 
     desk: Desk
-    workers: int
+    in_flight: int
 
     def submit(self, job: int, first: int, count: int) -> Future[Part]:
         """Order a part of job number `job` of the desk; PartError comes out of the future."""
@@ -84,7 +89,7 @@ class Crew(AbstractContextManager["Crew"], Protocol):
 class LocalCrew(Crew):
     """This process: a part is played when it is ordered."""
 
-    workers = 1
+    in_flight = 1
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
@@ -99,11 +104,11 @@ class LocalCrew(Crew):
         return done
 
 
-def open_crew(desk: Desk, workers: int = 1) -> Crew:
-    """Return a crew of one or more processes for the jobs of `desk`."""
-    if whole_number("workers", workers, 1, MOST_WORKERS) == 1:
+def open_crew(desk: Desk, workers: int = 1, backend: Backend = LOCAL) -> Crew:
+    """Return a crew of one or more processes of `backend` for the jobs of `desk`; one local one is this process."""
+    if check_workers(workers, backend) == 1 and backend.is_local:
         return LocalCrew(desk)
     # Imported late: processes of their own are for those who ask for them.
-    from evaluation.work.processes import ProcessCrew
+    from evaluation.work.together import WorkersCrew
 
-    return ProcessCrew(desk, workers)
+    return WorkersCrew(desk, workers, backend)

@@ -8,6 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from typing import Final
 
 from evaluation.sequential import next_look
+from evaluation.work.backend import PoisonedError
 from evaluation.work.crew import Crew
 from evaluation.work.job import Part, Played, put_together
 from evaluation.work.part import PartError
@@ -17,8 +18,6 @@ SECONDS_A_PART: Final = 2.0
 """A part takes about this long, so that progress shows and little is lost with a part."""
 FIRST_SIZE, MOST_GROWTH, MOST_GAMES = 4, 8, 2**15
 """Games of the first part, how much larger the next may be, and the most."""
-AHEAD: Final = 2
-"""Parts in flight for each worker, so that none waits for orders."""
 
 Progress = Callable[[str, int, int], None]
 """Called with the kind of games, how many are finished, and how many there are."""
@@ -79,7 +78,7 @@ def run(
     cuts = _Cuts(games, store.kept if store else (), pace)
     flying: dict[Future[Part], tuple[int, int]] = {}
     ready: dict[int, Part | Kept] = {}
-    most = 1 if crew.workers == 1 else AHEAD * crew.workers
+    most = crew.in_flight
     at = 0
     try:
         while at < games:
@@ -144,6 +143,9 @@ def _result(crew: Crew, job: int, future: Future[Part], flying: dict[Future[Part
     """Return what came out of a future."""
     try:
         part = future.result()
+    except PoisonedError as error:
+        which = crew.desk.jobs[job]
+        raise PartError(f"{which.name_of(*flying[future])} of seed {which.seed}: {error}") from error
     except BrokenExecutor as error:
         raise _lost(crew, job, list(flying.values())) from error
     del flying[future]
