@@ -21,11 +21,11 @@ from evaluation.suite.page import Board, cell, markdown, reasons
 from evaluation.suite.store import Store
 from evaluation.suite.task import Task, seconds_per_decision
 from evaluation.suite.tasks import SUITES, TASKS, choose_tasks
-from evaluation.work.crew import MOST_WORKERS
+from evaluation.work.backend import Backend, check_workers
+from spades_cli.backend import backend_option
 from spades_cli.output import INTERRUPTED, announce_compilation, command_line, json_option, write_json
 from spades_cli.progress import progress_bar
 from spades_cli.ranges import FiniteRange
-from spades_env.checks import whole_number
 from spades_env.files import write_atomically
 
 DEFAULT_OUT, DEFAULT_SUITE = "benchmark", "core"
@@ -45,6 +45,7 @@ PAGE_FILE, JSON_FILE = "benchmark.md", "benchmark.json"
 )
 @click.option("--out", default=DEFAULT_OUT, show_default=True, metavar="DIR", help="Folder for results and tables.")
 @click.option("--workers", default=1, show_default=True, help="Processes that run tasks: speed, never the figures.")
+@backend_option
 @click.option("--list", "list_only", is_flag=True, help="List the tasks and stop.")
 @json_option
 def command(
@@ -54,6 +55,7 @@ def command(
     scale: float,
     out: str,
     workers: int,
+    backend: Backend,
     list_only: bool,
     json_path: str | None,
 ) -> int:
@@ -69,7 +71,7 @@ def command(
       spades benchmark --suite full --out bench normal hard runs/first
       spades benchmark --only "nil|endgames" hard --json -
     """
-    whole_number("workers", workers, 1, MOST_WORKERS)
+    check_workers(workers, backend)
     tasks = choose_tasks(suite, only)
     if list_only:
         Console().print(_list(tasks))
@@ -83,7 +85,7 @@ def command(
     folder.mkdir(parents=True, exist_ok=True)
     store = Store(folder)
     try:
-        _run(tasks, loaded, scale, store, workers)
+        _run(tasks, loaded, scale, store, workers, backend)
     except KeyboardInterrupt:
         click.echo(f"spades: interrupted; finished tasks are in {store.path}, the same command goes on", err=True)
         return INTERRUPTED
@@ -124,7 +126,9 @@ def find_task(name: str) -> Task:
     return task
 
 
-def _run(tasks: list[Task], agents: dict[str, Agent], scale: float, store: Store, workers: int) -> None:
+def _run(
+    tasks: list[Task], agents: dict[str, Agent], scale: float, store: Store, workers: int, backend: Backend
+) -> None:
     """Run what has not been run and keep each result; the bar counts expected seconds, not tasks."""
     texts = list(agents)
     waiting = [(text, task) for text in texts for task in tasks if store.get(task, text, scale, texts) is None]
@@ -144,7 +148,7 @@ def _run(tasks: list[Task], agents: dict[str, Agent], scale: float, store: Store
             bar.update(line, completed=done, description=f"{len(finished) + 1} of {len(orders)}: {_name(orders[k])}")
 
         finished: set[int] = set()
-        for k, result in _results_of(orders, agents, workers, told):
+        for k, result in _results_of(orders, agents, workers, backend, told):
             text, task = waiting[k]
             store.put(task, text, scale, texts, result)
             bar.console.print(f"{_name(orders[k])}: {result['seconds']:.1f} s", highlight=False, soft_wrap=True)
@@ -163,11 +167,11 @@ def _order(task: Task, text: str, texts: list[str], scale: float, cost: float, s
 
 
 def _results_of(
-    orders: list[Order], agents: dict[str, Agent], workers: int, told: Told
+    orders: list[Order], agents: dict[str, Agent], workers: int, backend: Backend, told: Told
 ) -> Iterator[tuple[int, Values]]:
     """Yield (number of the order, its result), by this process in their order or by several as they are finished."""
-    if workers > 1:
-        yield from run_orders(orders, workers, find_task, told)
+    if workers > 1 or not backend.is_local:
+        yield from run_orders(orders, workers, find_task, told, backend)
         return
     for k, order in enumerate(orders):
         told(k, 0.0)

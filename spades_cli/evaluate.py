@@ -28,6 +28,7 @@ from evaluation.records import records_text
 from evaluation.result import Evaluation
 from evaluation.sequential import DEFAULT_MAX_DEALS
 from evaluation.variance.reference import FURTHER, References
+from spades_cli.backend import backend_option
 from spades_cli.evaluation_tables import print_evaluation
 from spades_cli.output import (
     INTERRUPTED,
@@ -95,6 +96,7 @@ WAYS = ("batch_size", "resume", "record_path", "record_deals")
     help="Points of a bag in the margin. Default: its own and its share of the penalty, -9 in the presets.",
 )
 @click.option("--workers", default=1, show_default=True, help="Processes that play: speed, never the result.")
+@backend_option
 @click.option(
     "--batch-size",
     type=int,
@@ -137,6 +139,7 @@ def command(
       spades evaluate easy random --rules modern --deals 10000 --matches 500
       spades evaluate hard conservative --deals 400 --luck 16 --reference normal~conservative --reference-plays 4
       spades evaluate hard normal --half-width 0.5 --resume runs/hard-normal --json result.json
+      spades evaluate hard normal --half-width 0.1 --workers 64 --backend ray:10.0.0.1:6379
     """
     rules = as_rules(rules_spec)
     specs = _agents(agents, lineup)
@@ -185,7 +188,7 @@ def _check(seed: int, bag_price: float | None, numbers: dict[str, Any]) -> Refer
     if bag_price is not None:
         check_bag_price(bag_price)
     Amount.of(*(numbers[name] for name in ("deals", "half_width", "max_deals", "matches", "luck_playouts")))
-    Way(numbers["batch_size"], numbers["workers"])
+    Way(numbers["batch_size"], numbers["workers"], backend=numbers["backend"])
     return References.of(*(numbers[name] for name in ("reference", "reference_plays", "reference_deals")))
 
 

@@ -15,6 +15,8 @@ from evaluation.dataset.generate import generate
 from evaluation.dataset.spec import DEFAULT_LICENCE, DEFAULT_PART_DEALS, ENCODER_NAMES, DatasetSpec, dataset_spec
 from evaluation.dataset.store import CARD_FILE, DATA_FOLDER
 from evaluation.line_up import split_line_up
+from evaluation.work.backend import Backend
+from spades_cli.backend import backend_option
 from spades_cli.output import INTERRUPTED, announce_compilation, command_line, rules_option
 from spades_cli.progress import progress_bar
 
@@ -46,8 +48,17 @@ WAYS = ("out",)
 )
 @click.option("--licence", default=DEFAULT_LICENCE, show_default=True, help="Licence of the data, for its card.")
 @click.option("--workers", default=1, show_default=True, help="Processes that play: speed, never the bytes.")
+@backend_option
 @click.option("--out", required=True, metavar="DIR", help="Folder of the dataset; an unfinished one is gone on with.")
-def command(agent: str | None, lineup: str | None, rules_spec: str, out: str, workers: int, **fields: Any) -> int:
+def command(
+    agent: str | None,
+    lineup: str | None,
+    rules_spec: str,
+    out: str,
+    workers: int,
+    backend: Backend,
+    **fields: Any,
+) -> int:
     """Let agents play, and write down every decision: observation, legal actions, action, and what the deal came to.
 
     DIR/data gets Parquet files, DIR/README.md is the data card, DIR/dataset.json says exactly what was made. After an
@@ -63,7 +74,7 @@ def command(agent: str | None, lineup: str | None, rules_spec: str, out: str, wo
     spec = dataset_spec(_line_up(agent, lineup), rules=rules_spec, **fields)
     announce_compilation()
     try:
-        counts = _generate(spec, out, workers)
+        counts = _generate(spec, out, workers, backend)
     except KeyboardInterrupt:
         click.echo(f"spades: interrupted; finished files are in {out}, the same command goes on", err=True)
         return INTERRUPTED
@@ -83,7 +94,7 @@ def _line_up(agent: str | None, lineup: str | None) -> tuple[str, ...]:
     return split_line_up(lineup)
 
 
-def _generate(spec: DatasetSpec, out: str, workers: int) -> Counts:
+def _generate(spec: DatasetSpec, out: str, workers: int, backend: Backend) -> Counts:
     """Make the dataset with a progress bar on stderr."""
     with progress_bar(counts=True) as bar:
         task = bar.add_task("decisions", total=None)
@@ -91,4 +102,4 @@ def _generate(spec: DatasetSpec, out: str, workers: int) -> Counts:
         def show(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total)
 
-        return generate(spec, out, command=command_line(WAYS), workers=workers, progress=show)
+        return generate(spec, out, command=command_line(WAYS), workers=workers, backend=backend, progress=show)

@@ -18,7 +18,7 @@ from spades_env.files import check_target, write_atomically
 INTERRUPTED = 130
 """Exit status of a command that was stopped from the keyboard."""
 
-CHANGES_NO_FIGURE = ("json_path", "workers")
+CHANGES_NO_FIGURE = ("json_path", "workers", "backend")
 """Parameters of several commands that change no figure."""
 
 F = TypeVar("F", bound=Callable[..., Any])

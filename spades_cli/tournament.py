@@ -18,6 +18,8 @@ from evaluation.tournament.config import Tournament, load_tournament, tournament
 from evaluation.tournament.page import cross_rows, legend, markdown, ranking_rows, statistics_rows
 from evaluation.tournament.run import GAMES_FOLDER, Outcome, check_agents, run_tournament
 from evaluation.tournament.table import found_by
+from evaluation.work.backend import Backend
+from spades_cli.backend import backend_option
 from spades_cli.output import INTERRUPTED, announce_compilation, command_line, json_option, write_json
 from spades_cli.progress import progress_bar
 from spades_env.files import write_atomically
@@ -42,6 +44,7 @@ PAGE_FILE, JSON_FILE = "tournament.md", "tournament.json"
 @click.option("--reference", metavar="LABEL", help="Agent whose strength is 0. Default: the mean is.")
 @click.option("--seed", type=int, help="Seed of the cards and of the agents' chances.")
 @click.option("--workers", default=1, show_default=True, help="Processes that play: speed, never the result.")
+@backend_option
 @click.option("--out", default=DEFAULT_OUT, show_default=True, metavar="DIR", help="Folder for games and tables.")
 @json_option
 def command(
@@ -49,6 +52,7 @@ def command(
     config: str | None,
     matches: bool,
     workers: int,
+    backend: Backend,
     out: str,
     json_path: str | None,
     **fields: Any,
@@ -73,7 +77,7 @@ def command(
     folder.mkdir(parents=True, exist_ok=True)
     announce_compilation()
     try:
-        outcome = _run(tournament, folder, workers)
+        outcome = _run(tournament, folder, workers, backend)
         figures = _figures(outcome)
     except KeyboardInterrupt:
         click.echo(
@@ -100,7 +104,7 @@ def _tournament(agents: tuple[str, ...], config: str | None, matches: bool, fiel
     return load_tournament(config or DEFAULT_CONFIG, **given)
 
 
-def _run(tournament: Tournament, folder: Path, workers: int) -> Outcome:
+def _run(tournament: Tournament, folder: Path, workers: int, backend: Backend) -> Outcome:
     """Play with a progress bar on stderr."""
     with progress_bar(counts=True) as bar:
         task = bar.add_task("games", total=None)
@@ -108,7 +112,7 @@ def _run(tournament: Tournament, folder: Path, workers: int) -> Outcome:
         def show(what: str, finished: int, total: int) -> None:
             bar.update(task, description=what, completed=finished, total=total)
 
-        return run_tournament(tournament, folder, workers=workers, progress=show)
+        return run_tournament(tournament, folder, workers=workers, backend=backend, progress=show)
 
 
 def _figures(outcome: Outcome) -> dict[str, Any]:

@@ -33,13 +33,14 @@ def generate(
     *,
     command: str = "",
     workers: int = 1,
-    backend: Backend = LOCAL,
+    backend: str | Backend = LOCAL,
     progress: Progress | None = None,
 ) -> Counts:
     """Make the dataset of `spec` in `folder`, a part after the other, or go on where an interrupted run stopped.
 
     `command` is written into it. The bytes are the same for any number of workers of any backend and any interruptions.
     """
+    backend = Backend.of(backend)
     check_workers(workers, backend)
     desk = Desk([spec.job()])
     agents = desk.agents(0)

@@ -80,13 +80,13 @@ def run_tournament(
     folder: Path,
     *,
     workers: int = 1,
-    backend: Backend = LOCAL,
+    backend: str | Backend = LOCAL,
     progress: Progress | None = None,
 ) -> Outcome:
     """Play what is not kept in `folder` and return everything; an error or Ctrl-C leaves it fit to go on."""
     check_agents(tournament)
     plans, pairs, teams = tournament.pairs(), pair_contests(tournament), team_contests(tournament)
-    with open_crew(Desk([contest.job for contest in (*pairs, *teams)]), workers, backend) as crew:
+    with open_crew(Desk([contest.job for contest in (*pairs, *teams)]), workers, Backend.of(backend)) as crew:
         hall = _Hall(tournament, folder / GAMES_FOLDER, crew, [*pairs, *teams], progress)
 
         def margins(p: int, games: int) -> FloatArray:

@@ -8,13 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from evaluation.work.backend import Backend, BackendError
-
-# Read by Ray when it is imported: no statistics are sent, and no device is hidden from workers that ask for none.
-os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-
 import ray
+
+from evaluation.work.backend import Backend, BackendError
 
 QUIET: Final[dict[str, Any]] = {"include_dashboard": False, "log_to_driver": False, "logging_level": logging.ERROR}
 
@@ -25,6 +21,7 @@ def connection(backend: Backend, cpus: int) -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     if backend.address is None:
         # More workers than processors are allowed, as they are for processes.
         ray.init("local", num_cpus=max(cpus, os.cpu_count() or 1), **QUIET)
