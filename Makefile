@@ -23,7 +23,7 @@ install: $(STAMP)  ## set up .venv (Python 3.11 or newer) with everything the ta
 $(STAMP): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: make PYTHON=..." >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[train,evaluation,data,minari,render,table,bench,docs,dev]'
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[train,evaluation,data,minari,render,table,bench,ray,docs,dev]'
 	touch $(STAMP)
 
 browser:  ## install Debian's chromium for the tests of the table's pages (optional; as root)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from _pytest.terminal import TerminalReporter
 from hypothesis import settings
+from ray_nodes import Nodes, ray_nodes
 
 
 def _private_cache_root() -> Path:
@@ -30,6 +32,14 @@ os.environ["NUMBA_CACHE_DIR"] = str(_private_cache_root())
 # The first example may compile kernels, which takes longer than any deadline.
 settings.register_profile("spades_env", deadline=None, print_blob=True)
 settings.load_profile("spades_env")
+
+
+@pytest.fixture(scope="session")
+def nodes() -> Iterator[Nodes]:
+    """A Ray cluster of three nodes with a processor each, to which this process is connected."""
+    pytest.importorskip("ray", reason="needs the extra `ray`")
+    with ray_nodes() as cluster:
+        yield cluster
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -52,8 +52,8 @@ Each finished task is kept in DIR/results.json (`--out`, default `benchmark`) at
 after an interruption and only shows what is finished; more agents or the other suite add to it. A result belongs to
 the task and its version, the agent's text and the files behind it (docs/evaluation.md), scale, and the version of
 spades_env; `cross_play` to the other agents of the command as well. `--workers N` runs whole tasks in N processes, the
-longest first, to the same figures. DIR/benchmark.md has the table, further
-figures, times and definitions.
+longest first, to the same figures; with `--backend ray` on a cluster (docs/cluster.md). DIR/benchmark.md has the table,
+further figures, times and definitions.
 
 How long: the agent's decisions (`--list`, below) times her time per decision; the frozen players and the rest take
 under a minute. `core` is {{core:,}} decisions, `full` without `{EXPLOIT_TRAINED.id}` {{full:,}}: a minute for a rule
