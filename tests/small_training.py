@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from stable_baselines3.common.callbacks import CallbackList
@@ -36,3 +37,9 @@ def collected(model: SelfPlayPPO) -> SelfPlayPPO:
     callback.init_callback(model)
     assert model.collect_rollouts(model.env, callback, model.rollout_buffer, model.n_steps)
     return model
+
+
+def weights(folder: Path) -> bytes:
+    """The tensors of a run's policy, without the description, whose date may differ."""
+    data = (folder / "policy.safetensors").read_bytes()
+    return data[8 + int.from_bytes(data[:8], "little") :]

@@ -21,6 +21,7 @@ from spades_env.engine.state import STATE, rules_to_record  # noqa: E402
 from spades_env.engine.step import new_games  # noqa: E402
 from spades_env.rules import PRESETS, Rules  # noqa: E402
 from spades_env.view import empty_views, views_to_act  # noqa: E402
+from training.choosing import explorer  # noqa: E402
 from training.nils import NilLearner  # noqa: E402
 from training.run import train  # noqa: E402
 from training.selfplay import SelfPlayPPO  # noqa: E402
@@ -58,7 +59,7 @@ def test_nil_is_forced_as_often_as_asked_and_only_where_legal() -> None:
     actions = np.full(4000, NIL + 3)
     masks = np.ones((4000, model.action_space.n), np.bool_)
     masks[2000:, NIL] = False
-    forced = model._explore(actions, masks, keys)
+    forced = explorer(model.config, 0.0)(actions, masks, keys)
     assert forced[:2000].mean() == pytest.approx(0.25, abs=0.04)
     assert not forced[2000:].any()
     assert (actions[forced] == NIL).all()

@@ -15,7 +15,7 @@ pytest.importorskip("sb3_contrib", reason="needs the extra `train`")
 
 from gymnasium import spaces  # noqa: E402
 from safetensors.torch import save_file  # noqa: E402
-from small_training import collected, small  # noqa: E402
+from small_training import collected, small, weights  # noqa: E402
 
 from spades_env.actions import FIRST_BID, NIL, NUM_ACTIONS  # noqa: E402
 from spades_env.configs import ConfigError  # noqa: E402
@@ -27,6 +27,7 @@ from spades_env.observation.blocks import FLAT, GAME_SIZE  # noqa: E402
 from spades_env.rules import PRESETS  # noqa: E402
 from training.buffer import Choices, DealBuffer  # noqa: E402
 from training.checkpoint import CheckpointError  # noqa: E402
+from training.choosing import explorer  # noqa: E402
 from training.config import ExploreConfig, load_config  # noqa: E402
 from training.diagnostics import deal_summary  # noqa: E402
 from training.losses import BID_PRIOR, exploration_weights, prior_cross_entropy  # noqa: E402
@@ -164,11 +165,11 @@ def test_a_bad_explored_bid_counts_only_where_it_is_alive() -> None:
 
 
 def test_exploration_tries_nil_for_a_bid_of_one_where_it_is_legal() -> None:
-    model = SelfPlayPPO(small(explore={"nil": 1.0, "until": 1.0}))
+    explore = explorer(small(explore={"nil": 1.0, "until": 1.0}), 0.0)
     masks = np.ones((5, NUM_ACTIONS), np.bool_)
     masks[4, NIL] = False
     actions = np.array([NIL + 1, NIL + 4, NIL, 7, NIL + 1])
-    explored = model._explore(actions, masks, np.arange(5, dtype=np.uint64))
+    explored = explore(actions, masks, np.arange(5, dtype=np.uint64))
     assert actions.tolist() == [NIL, NIL + 4, NIL, 7, NIL + 1]
     assert explored.tolist() == [True, False, False, False, False]
 
@@ -217,12 +218,6 @@ def test_the_stock_step_interface_is_refused() -> None:
     env = SeatVecEnv(PRESETS["classic"], 2, 1)
     with pytest.raises(TypeError, match="which seat earned it"):
         env.step(np.zeros(8, np.int64))
-
-
-def weights(folder: Path) -> bytes:
-    """The tensors of a run's policy, without the description, whose date may differ."""
-    data = (folder / "policy.safetensors").read_bytes()
-    return data[8 + int.from_bytes(data[:8], "little") :]
 
 
 def test_same_seed_same_weights_and_report(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from agents.learned.weights import DIGEST, content_digest
+from agents.learned.weights import DIGEST, Tensors, content_digest
 from evaluation.report.forms import INTERVAL, STATS
 from evaluation.report.shape import NUMBER, Each, Maybe, ShapeError, check_shape
 from spades_env.checks import shown
@@ -29,6 +29,10 @@ from training.selfplay import SelfPlayPPO
 FORMAT = "spades_env.checkpoint"
 FORMAT_VERSION = 1
 CHECKPOINT_FILE = "checkpoint.safetensors"
+BEHIND: Final = "behind."
+"""Beginning of the names of the weights that the next deals are played with, where these are not the policy's."""
+LATER: Final = {"ppo": {"shares": 1, "staleness": 0}}
+"""Fields of a configuration that older checkpoints lack, and what was so before they were there."""
 MAY_CHANGE = ("name", "evaluation", "checkpoint_every", "threads")
 """Fields of the configuration that a resumed run may set anew; all others belong to the result."""
 
@@ -71,6 +75,9 @@ def save_checkpoint(path: Path, model: SelfPlayPPO, history: list[dict[str, Any]
     for index, moments in optimizer["state"].items():
         for name, value in moments.items():
             tensors[f"optimizer.{index}.{name}"] = torch.as_tensor(value)
+    behind = model.apart.behind if model.apart else None
+    for name, array in (behind or {}).items():
+        tensors[f"{BEHIND}{name}"] = torch.from_numpy(array)
     header = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
@@ -97,11 +104,14 @@ def load_checkpoint(path: Path, model: SelfPlayPPO) -> list[dict[str, Any]]:
     _check_header(path, header, model)
     try:
         policy, optimizer = _policy_of(model, tensors), _optimizer_of(model, tensors)
+        behind = _behind_of(model, tensors, header["num_timesteps"])
     except (KeyError, ValueError) as error:
         raise CheckpointError(f"checkpoint {str(path)!r}: weights do not fit: {error}") from None
     # Nothing of the model has been touched before everything was found good.
     model.policy.load_state_dict(policy)
     model.policy.optimizer.load_state_dict(optimizer)
+    if model.apart:
+        model.apart.behind = behind
     model.num_timesteps = header["num_timesteps"]
     model._n_updates = header["n_updates"]
     model._current_progress_remaining = 1 - model.progress
@@ -156,10 +166,11 @@ def _check_header(path: Path, header: Any, model: SelfPlayPPO) -> None:
     _check_form(path, header)
     if header["rules"] != model.config.rule_set().to_dict():
         raise CheckpointError(f"checkpoint {str(path)!r}: made under other rules than the configuration's")
+    made_with = _completed(header["config"])
     for name, value in _fixed(model.config).items():
-        if header["config"].get(name) != value:
+        if made_with.get(name) != value:
             raise CheckpointError(
-                f"checkpoint {str(path)!r}: made with {name} = {shown(header['config'].get(name))}, "
+                f"checkpoint {str(path)!r}: made with {name} = {shown(made_with.get(name))}, "
                 f"the configuration says {value!r}; a run goes on with what it began with"
             )
     if header["precision"] != model.policy.precision:
@@ -173,6 +184,14 @@ def _fixed(config: TrainingConfig) -> dict[str, Any]:
     return {name: value for name, value in config.model_dump().items() if name not in MAY_CHANGE}
 
 
+def _completed(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A checkpoint's configuration with the fields that came later."""
+    return {
+        name: LATER[name] | value if name in LATER and isinstance(value, dict) else value
+        for name, value in config.items()
+    }
+
+
 def _policy_of(model: SelfPlayPPO, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The weights among `tensors`, as `model.policy` takes them; ValueError for others than its own."""
     weights = {name.removeprefix("policy."): t for name, t in tensors.items() if name.startswith("policy.")}
@@ -180,9 +199,19 @@ def _policy_of(model: SelfPlayPPO, tensors: Mapping[str, Tensor]) -> dict[str, T
     return weights
 
 
+def _behind_of(model: SelfPlayPPO, tensors: Mapping[str, Tensor], deals: int) -> Tensors | None:
+    """The weights among `tensors` that the next deals are played with; None where these are the policy's."""
+    if not model.config.ppo.staleness or deals == 0:
+        return None
+    found = {name.removeprefix(BEHIND): tensor for name, tensor in tensors.items() if name.startswith(BEHIND)}
+    wanted = {name: torch.from_numpy(array) for name, array in model.policy.playing_weights().items()}
+    _check_tensors(found, wanted)
+    return {name: tensor.numpy() for name, tensor in found.items()}
+
+
 def _optimizer_of(model: SelfPlayPPO, tensors: Mapping[str, Tensor]) -> dict[str, Any]:
     """The optimizer's moments among `tensors`, as it takes them; none before the first update."""
-    moments = {name: tensor for name, tensor in tensors.items() if not name.startswith("policy.")}
+    moments = {name: tensor for name, tensor in tensors.items() if not name.startswith(("policy.", BEHIND))}
     groups = model.policy.optimizer.state_dict()["param_groups"]
     shapes = [parameter for group in model.policy.optimizer.param_groups for parameter in group["params"]]
     wanted: dict[str, Tensor] = {}

@@ -51,6 +51,12 @@ class PPOConfig(Section):
 
     games: int = Field(512, ge=1, le=65536, description="deals played in lock-step for every update")
     copies: int = Field(1, ge=1, le=65536, description="of every deal among the games; the others are its baseline")
+    shares: int = Field(
+        1, ge=1, le=65536, description="parts of those deals that are played apart, at once where there are actors"
+    )
+    staleness: int = Field(
+        0, ge=0, le=1, description="1: play with the weights before the last update, while the learner makes it"
+    )
     learning_rate: float = Field(1e-3, gt=0, le=1, description="of Adam at the start")
     final_rate: float = Field(0.1, ge=0, le=1, description="learning rate at the end, as a share of the start's")
     epochs: int = Field(2, ge=1, le=100, description="passes over each collection")
@@ -195,7 +201,23 @@ class TrainingConfig(Section):
             raise ValueError("start is none; allowed with nils: the policy whose nils are meant")
         if copies > 1 and ways and ways[0] in ("clone", "distill", "nils"):
             raise ValueError(f"ppo.copies is {copies}; allowed with {ways[0]}: 1, nothing there needs a baseline")
+        self._check_shares(ways)
         return self
+
+    def _check_shares(self, ways: list[str]) -> None:
+        ppo = self.ppo
+        tables = ppo.games // ppo.copies
+        if tables % ppo.shares:
+            raise ValueError(f"ppo.shares is {ppo.shares}; allowed: a divisor of ppo.games / ppo.copies, {tables}")
+        if ways and not self.policy_plays:
+            for name, value, only in (("shares", ppo.shares, 1), ("staleness", ppo.staleness, 0)):
+                if value != only:
+                    raise ValueError(f"ppo.{name} is {value}; allowed with {ways[0]}: {only}, no policy plays there")
+
+    @property
+    def policy_plays(self) -> bool:
+        """Whether the policy itself plays the deals that it learns from; clones and distillers learn from others."""
+        return self.clone is None and self.distill is None
 
     def start_path(self, runs: Path) -> Path:
         """Where the policy to begin with lies, for a run below `runs`."""

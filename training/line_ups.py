@@ -55,13 +55,17 @@ class LineUpVecEnv(SeatVecEnv):
     def waiting(self) -> npt.NDArray[np.int64]:
         """Play on to the learner's next choice in every game; indices of the games that wait for it."""
         while True:
-            games = super().waiting()
+            games = self.undecided()
             owners = self._owners[games, self.states["turn"][games]]
             others = np.unique(owners[owners != LEARNER])
             if len(others) == 0:
                 return games
             for owner in others:
                 self._let_choose(self.agents[owner], games[owners == owner])
+
+    def learns(self, games: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Whether the seat to act of each of `games` is the learner's."""
+        return np.asarray(self._owners[games, self.states["turn"][games]] == LEARNER)
 
     def _let_choose(self, agent: Agent, games: npt.NDArray[np.int64]) -> None:
         """One choice of `agent` in each of `games`."""

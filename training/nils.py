@@ -11,27 +11,12 @@ import numpy.typing as npt
 import torch
 from torch.nn import functional
 
-from agents.learned.sampling import uniforms
 from spades_env.actions import NIL
 from training.selfplay import SelfPlayPPO, TrainingDiverged
-
-FORCED_DRAW = 12
-"""Which number of a decision's stream decides whether nil is forced."""
 
 
 class NilLearner(SelfPlayPPO):
     """Learns the nil head alone; the other weights get no gradient and stay as they are, to the bit."""
-
-    def _explore(
-        self, actions: npt.NDArray[np.int64], masks: npt.NDArray[np.bool_], keys: npt.NDArray[np.uint64]
-    ) -> npt.NDArray[np.bool_]:
-        """Replace some bids in `actions` by nil; which were replaced."""
-        assert self.config.nils is not None
-        luck = np.empty(len(keys), np.float64)
-        uniforms(keys, FORCED_DRAW, luck)
-        forced = masks[:, NIL] & (luck < self.config.nils.force)
-        actions[forced] = NIL
-        return np.asarray(forced)
 
     def train(self) -> None:
         """`epochs` passes over the nils of the last collection."""

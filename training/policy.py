@@ -87,6 +87,17 @@ class SeatPolicy(MaskableActorCriticPolicy):
         if self.nil_net is not None and network.nil_head is not None:
             self.nil_net.load_state_dict(network.nil_head.state_dict())
 
+    def playing_weights(self) -> Tensors:
+        """A copy of the weights that choices and values depend on, named as in a policy file."""
+        extractor = self.features_extractor
+        assert isinstance(extractor, TrunkExtractor)
+        parts = {"trunk": extractor.trunk, "action_head": self.action_net, "value_head": self.value_net}
+        return {
+            f"{part}.{name}": tensor.detach().cpu().numpy().copy()
+            for part, module in parts.items()
+            for name, tensor in module.state_dict().items()
+        }
+
     def network(self) -> PolicyNetwork:
         """A copy of the weights as the network that agents play with."""
         extractor = self.features_extractor

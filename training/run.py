@@ -26,6 +26,7 @@ from spades_env import __version__
 from spades_env.files import write_atomically
 from training.checkpoint import CHECKPOINT_FILE, load_checkpoint, save_checkpoint
 from training.clone import Cloner
+from training.collected import CollectionLog
 from training.config import TrainingConfig
 from training.distill import Distiller
 from training.labels import make_shards
@@ -242,6 +243,7 @@ class Keeper(BaseCallback):
         self.show = show
         self.stopped = False
         self.model = model
+        self._collections = CollectionLog(folder, model.num_timesteps)
         self._saved_at = model.num_timesteps
         self._since = perf_counter()
 
@@ -279,6 +281,10 @@ class Keeper(BaseCallback):
 
     def _on_step(self) -> bool:
         return not self.stopped
+
+    def _on_rollout_end(self) -> None:
+        if self.model.last_collection:
+            self._collections.add(self.model.last_collection)
 
     def after_training(self) -> None:
         """The last evaluation and checkpoint; a run that was stopped keeps just its checkpoint."""

@@ -65,9 +65,17 @@ class SeatVecEnv(VecEnv):
         return (first_game + np.arange(self.games)) // self.copies
 
     def waiting(self) -> npt.NDArray[np.int64]:
-        """Take all forced actions; indices of the games that wait for a choice, none once all deals are over."""
+        """Go on to the learner's next choice in every game; indices of the games, none once all deals are over."""
+        return self.undecided()
+
+    def undecided(self) -> npt.NDArray[np.int64]:
+        """Take all forced actions; indices of the games that wait for a choice, whoever's it is."""
         count = to_next_choice(self.states, self._waiting)
         return self._waiting[:count]
+
+    def learns(self, games: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Whether the seat to act of each of `games` is the learner's."""
+        return np.ones(len(games), np.bool_)
 
     def observe(self, games: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
         """Observations uint8 (m, n_inputs) and masks bool (m, 73) of the seats to act; overwritten by the next call."""

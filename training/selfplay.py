@@ -22,16 +22,16 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecEnv
 
 from agents.learned.network import has_fast_bfloat16
-from agents.learned.sampling import sample_rows, uniforms
-from agents.registry import load_agent
-from spades_env.actions import NIL
+from training.apart import Apart, Facts
 from training.buffer import Choices, DealBuffer
+from training.choosing import draw, explorer, judge
 from training.config import TrainingConfig
 from training.diagnostics import deal_summary
-from training.line_ups import PoolVecEnv, ResponderVecEnv
 from training.losses import Coefficients, minibatch_loss
+from training.players import LocalPlayers, Players
 from training.policy import SeatPolicy
 from training.seats import SeatVecEnv, most_choices
+from training.tables import make_table
 
 
 class TrainingDiverged(ValueError):
@@ -41,18 +41,6 @@ class TrainingDiverged(ValueError):
 def _annealed(final: float, left: float) -> float:
     """A factor that falls from 1 to `final` as `left` falls from 1 to 0; the last collection may overshoot."""
     return final + (1 - final) * max(0.0, left)
-
-
-def _table(config: TrainingConfig) -> SeatVecEnv:
-    """The deals to learn from: all seats the policy's, some with a pool's agents, or one team's against an opponent."""
-    games = config.rule_set(), config.ppo.games, config.seed, config.bag_price
-    copies = config.ppo.copies
-    if config.opponent is not None:
-        return ResponderVecEnv(*games, load_agent(config.opponent), copies=copies)
-    if config.pool is not None:
-        agents = [load_agent(name) for name in config.pool.agents]
-        return PoolVecEnv(*games, agents, config.pool, copies=copies)
-    return SeatVecEnv(*games, copies=copies)
 
 
 class SelfPlayPPO(MaskablePPO):
@@ -73,9 +61,10 @@ class SelfPlayPPO(MaskablePPO):
         self.last_deals: dict[str, float] = {}
         self.choices_made = 0
         self.decisions_made = 0
+        self.last_collection: Facts = {}
         super().__init__(
             SeatPolicy,
-            _table(config),
+            make_table(config, ppo.games),
             learning_rate=lambda left: ppo.learning_rate * _annealed(ppo.final_rate, left),
             n_steps=most_choices(rules),
             batch_size=ppo.minibatch,
@@ -93,6 +82,13 @@ class SelfPlayPPO(MaskablePPO):
             device=config.device,
             **kwargs,
         )
+        self.apart: Apart | None = None
+        if ppo.shares > 1 or ppo.staleness > 0:
+            self.let_play(LocalPlayers(config, precision))
+
+    def let_play(self, players: Players) -> None:
+        """Have all deals from now on played by `players`."""
+        self.apart = Apart(self.config, players, self.apart.behind if self.apart else None)
 
     @property
     def progress(self) -> float:
@@ -125,13 +121,10 @@ class SelfPlayPPO(MaskablePPO):
         if not callback.on_step():
             return False
         rollout_buffer.reset()
-        with self.timed("engine"):
-            env.deal(self.num_timesteps)
-            games = env.waiting()
-        while len(games):
-            self._choose_for(env, games, rollout_buffer)
-            with self.timed("engine"):
-                games = env.waiting()
+        if self.apart is None:
+            self._play(env, rollout_buffer)
+        else:
+            self._have_played(self.apart, env, rollout_buffer)
         rewards = env.rewards()
         rollout_buffer.finish_deals(rewards, env.luck(rewards))
         self.num_timesteps += env.games
@@ -143,38 +136,41 @@ class SelfPlayPPO(MaskablePPO):
         callback.on_rollout_end()
         return True
 
+    def _play(self, env: SeatVecEnv, buffer: DealBuffer) -> None:
+        """Play the next deals in this process, all of them in lock-step."""
+        with self.timed("engine"):
+            env.deal(self.num_timesteps)
+            games = env.waiting()
+        while len(games):
+            self._choose_for(env, games, buffer)
+            with self.timed("engine"):
+                games = env.waiting()
+
+    def _have_played(self, apart: Apart, env: SeatVecEnv, buffer: DealBuffer) -> None:
+        """Have the next deals played in shares."""
+        begun = perf_counter()
+        found, self.last_collection = apart.collect(self.num_timesteps, self.policy, env, buffer)
+        spent = perf_counter() - begun - found.waited
+        if apart.players.here:
+            network = sum(share.network for share in found.shares)
+            self.seconds["network"] += network
+            spent -= network
+        self.seconds["engine"] += spent
+        self.seconds["waiting"] += found.waited
+        for name, value in self.last_collection.items():
+            self.logger.record(f"collection/{name}", value)
+
     def _choose_for(self, env: SeatVecEnv, games: npt.NDArray[np.int64], buffer: DealBuffer) -> None:
         """One choice in each of `games`: observe, draw an action, remember it, play it."""
         with self.timed("engine"):
             observations, masks = env.observe(games)
             keys, is_bid, columns = env.keys(games), env.is_bid(games), env.columns(games)
-        with self.timed("network"), torch.inference_mode():
-            logits, values = self.policy.logits_and_values(
-                torch.from_numpy(observations).to(self.device), torch.from_numpy(masks).to(self.device)
-            )
-            log_probs = torch.log_softmax(logits, dim=1).cpu()
-        actions = np.empty(len(games), np.int64)
-        sample_rows(log_probs.exp().numpy(), keys, actions)
-        explored = self._explore(actions, masks, keys)
-        chosen = log_probs.gather(1, torch.from_numpy(actions)[:, None]).squeeze(1).numpy()
-        buffer.add_choices(columns, observations, masks, actions, chosen, values.cpu().numpy(), is_bid, explored)
+        with self.timed("network"):
+            log_probs, values = judge(self.policy.logits_and_values, observations, masks, self.device)
+        drawn = draw(log_probs, masks, keys, explorer(self.config, self.progress))
+        buffer.add_choices(columns, observations, masks, drawn.actions, drawn.log_probs, values, is_bid, drawn.explored)
         with self.timed("engine"):
-            env.choose(games, actions)
-
-    def _explore(
-        self, actions: npt.NDArray[np.int64], masks: npt.NDArray[np.bool_], keys: npt.NDArray[np.uint64]
-    ) -> npt.NDArray[np.bool_]:
-        """Replace some bids of 1 in `actions` by nil (see `ExploreConfig`); which were replaced."""
-        explore = self.config.explore
-        chance = explore.nil * max(0.0, 1 - self.progress / explore.until)
-        weak = (actions == NIL + 1) & masks[:, NIL]
-        if chance <= 0 or not weak.any():
-            return np.zeros(len(keys), np.bool_)
-        luck = np.empty(len(keys), np.float64)
-        uniforms(keys, 1, luck)
-        explored = weak & (luck < chance)
-        actions[explored] = NIL
-        return np.asarray(explored)
+            env.choose(games, drawn.actions)
 
     def train(self) -> None:
         """`epochs` passes over the choices of the last collection."""
