@@ -37,6 +37,21 @@ if TYPE_CHECKING:
 @click.option("--device", help="Short for --set device=NAME: cpu, cuda, cuda:1.")
 @click.option("--runs", default="runs", show_default=True, metavar="DIR", help="Where the run's folder is made.")
 @click.option("--resume", is_flag=True, help="Go on with the run in that folder, exactly where it stopped.")
+@click.option(
+    "--backend",
+    "backend_text",
+    default="local",
+    show_default=True,
+    metavar="WHERE",
+    help="Where deals are played: local, ray (an instance of its own, on this machine), ray:HOST:PORT or ray:auto.",
+)
+@click.option(
+    "--actors",
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Processes that play the shares of the deals (ppo.shares); the result is the same for any number.",
+)
 @json_option
 def command(
     config_files: tuple[str, ...],
@@ -45,6 +60,8 @@ def command(
     device: str | None,
     runs: str,
     resume: bool,
+    backend_text: str,
+    actors: int,
     json_path: str | None,
 ) -> int:
     """Train a policy as CONFIG (a YAML file) says, by self-play unless it says otherwise; a report in runs/<name>/.
@@ -55,30 +72,46 @@ def command(
     policy.safetensors (an agent for every other command), report.md, learning_curve.png, results.json, config.yaml,
     the checkpoint, policies on the way, and a TensorBoard log.
 
+    With `ppo.shares: 16` a collection of deals is cut into 16 parts, which --actors or a Ray cluster (--backend) play at
+    once; `ppo.staleness: 1` lets them play on while the policy learns. docs/cluster.md says what that brings.
+
     \b
     Examples:
       spades train train/clone.yaml train/selfplay.yaml
       spades train train/scratch.yaml --set name=short --set deals=20000 --seed 2
       spades train runs/selfplay/config.yaml --resume
+      spades train train/selfplay.yaml --set ppo.shares=16 --backend ray --actors 8
       tensorboard --logdir runs
     """
+    from evaluation.work.backend import Backend
     from training.config import load_config
-    from training.run import Interrupted, train
+    from training.run import Interrupted, plays_elsewhere, train
     from training.stages import run_stages
 
     wanted = [*overrides]
     wanted += [f"seed={seed}"] if seed is not None else []
     wanted += [f"device={device}"] if device is not None else []
     configs = [load_config(_config_file(file), wanted) for file in config_files]
+    backend = Backend.of(backend_text)
     announce_compilation()
     console = Console(stderr=True)
 
     def stage(config: TrainingConfig, go_on: bool) -> Path:
         if len(configs) > 1:
             console.print(f"Stage {config.name}")
+        if actors > 1 or not backend.is_local:
+            _tell_who_plays(console, config, plays_elsewhere(config, backend, actors), actors)
         bar = Bar(console, config.deals)
         with bar.progress:
-            return train(config, Path(runs), resume=go_on, show=bar.show, prepare=bar.labelled)
+            return train(
+                config,
+                Path(runs),
+                resume=go_on,
+                show=bar.show,
+                prepare=bar.labelled,
+                backend=backend,
+                actors=actors,
+            )
 
     try:
         report = run_stages(configs, Path(runs), stage, resume=resume)
@@ -91,6 +124,16 @@ def command(
     if not write_json(results, json_path):
         _print_summary(results["final"], report)
     return 0
+
+
+def _tell_who_plays(console: Console, config: TrainingConfig, elsewhere: bool, actors: int) -> None:
+    """Say where actors have nothing to do."""
+    if not elsewhere:
+        console.print(f"{config.name}: no policy plays in this stage, so it runs in this process, without actors")
+    elif config.ppo.shares < actors:
+        console.print(
+            f"{config.name}: ppo.shares is {config.ppo.shares}, so no more than that of {actors} actors play at a time"
+        )
 
 
 def _config_file(text: str) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
@@ -22,7 +22,9 @@ from agents.learned.policy import LearnedAgent, load_policy
 from agents.learned.weights import POLICY_FILE, Description, input_size, policy_bytes, read_policy
 from agents.registry import load_agent
 from evaluation.duplicate import Evaluation, evaluate
+from evaluation.work.backend import LOCAL, Backend, check_installed
 from spades_env import __version__
+from spades_env.checks import whole_number
 from spades_env.files import write_atomically
 from training.checkpoint import CHECKPOINT_FILE, load_checkpoint, save_checkpoint
 from training.clone import Cloner
@@ -61,13 +63,19 @@ def train(
     resume: bool = False,
     show: Report | None = None,
     prepare: Callable[[int], None] | None = None,
+    backend: Backend = LOCAL,
+    actors: int = 1,
 ) -> Path:
     """Train as `config` says in `runs/<name>`, evaluate, and return the path of the report.
 
     A folder that holds a run is refused unless `resume`, which goes on from the last checkpoint and ends with the
     same weights as a run that was never stopped (same machine, threads and library versions). Labels to distill that
     are missing are made first; `prepare` is called with the number of each shard that is there.
+
+    Shares of the deals (`ppo.shares`) are played by so many `actors` of the `backend`, which changes nothing in the
+    result; one local actor is this process. Clones and distillers learn from others' deals and stay here.
     """
+    check_actors(config, backend, actors)
     folder = runs / config.name
     checkpoint = folder / CHECKPOINT_FILE
     if resume and not checkpoint.exists():
@@ -90,7 +98,13 @@ def train(
         model.set_logger(configure(str(folder / "tensorboard"), ["tensorboard"]))
         keeper = Keeper(folder, model, history, show)
         if model.num_timesteps < config.deals:
-            with keeper.catching_signals():
+            with ExitStack() as stack:
+                if plays_elsewhere(config, backend, actors):
+                    # Imported late: actors are for those who ask for them.
+                    from training.actors import WorkerPlayers
+
+                    model.let_play(stack.enter_context(WorkerPlayers(config, model.policy.precision, backend, actors)))
+                stack.enter_context(keeper.catching_signals())
                 left = config.deals - model.num_timesteps
                 model.learn(left, callback=keeper, log_interval=LOG_EVERY, reset_num_timesteps=False)
         keeper.after_training()
@@ -101,6 +115,23 @@ def train(
             )
         save_policy(folder / POLICY_FILE, model)
         return write_report(folder, config, history, final_results(model, folder))
+
+
+def plays_elsewhere(config: TrainingConfig, backend: Backend, actors: int) -> bool:
+    """Whether other processes than this one play the deals."""
+    return config.policy_plays and not (backend.is_local and actors == 1)
+
+
+def check_actors(config: TrainingConfig, backend: Backend, actors: int) -> None:
+    """Refuse a backend that is not installed, and actors that would play other deals than this process."""
+    check_installed(backend)
+    whole_number("actors", actors, 1, backend.most_workers)
+    one = config.ppo.shares == 1 and config.ppo.staleness == 0
+    if plays_elsewhere(config, backend, actors) and one and config.device != "cpu":
+        raise RunError(
+            f"ppo.shares is 1 and device {config.device!r}; allowed with actors, who play on CPUs: 2 or more, "
+            "which plays on the CPU here, too"
+        )
 
 
 def _learner(config: TrainingConfig) -> SelfPlayPPO:
