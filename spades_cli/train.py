@@ -17,9 +17,11 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from spades_cli.backend import backend_option
 from spades_cli.output import INTERRUPTED, announce_compilation, json_option, write_json
 
 if TYPE_CHECKING:
+    from evaluation.work.backend import Backend
     from training.config import TrainingConfig
     from training.selfplay import SelfPlayPPO
 
@@ -37,14 +39,7 @@ if TYPE_CHECKING:
 @click.option("--device", help="Short for --set device=NAME: cpu, cuda, cuda:1.")
 @click.option("--runs", default="runs", show_default=True, metavar="DIR", help="Where the run's folder is made.")
 @click.option("--resume", is_flag=True, help="Go on with the run in that folder, exactly where it stopped.")
-@click.option(
-    "--backend",
-    "backend_text",
-    default="local",
-    show_default=True,
-    metavar="WHERE",
-    help="Where deals are played: local, ray (an instance of its own, on this machine), ray:HOST:PORT or ray:auto.",
-)
+@backend_option
 @click.option(
     "--actors",
     default=1,
@@ -60,7 +55,7 @@ def command(
     device: str | None,
     runs: str,
     resume: bool,
-    backend_text: str,
+    backend: Backend,
     actors: int,
     json_path: str | None,
 ) -> int:
@@ -72,8 +67,8 @@ def command(
     policy.safetensors (an agent for every other command), report.md, learning_curve.png, results.json, config.yaml,
     the checkpoint, policies on the way, and a TensorBoard log.
 
-    With `ppo.shares: 16` a collection of deals is cut into 16 parts, which --actors or a Ray cluster (--backend) play at
-    once; `ppo.staleness: 1` lets them play on while the policy learns. docs/cluster.md says what that brings.
+    With `ppo.shares: 16` a collection of deals is cut into 16 parts, which --actors play at once, here or on a Ray
+    cluster (--backend); `ppo.staleness: 1` lets them play on while the policy learns.
 
     \b
     Examples:
@@ -83,7 +78,6 @@ def command(
       spades train train/selfplay.yaml --set ppo.shares=16 --backend ray --actors 8
       tensorboard --logdir runs
     """
-    from evaluation.work.backend import Backend
     from training.config import load_config
     from training.run import Interrupted, plays_elsewhere, train
     from training.stages import run_stages
@@ -92,7 +86,6 @@ def command(
     wanted += [f"seed={seed}"] if seed is not None else []
     wanted += [f"device={device}"] if device is not None else []
     configs = [load_config(_config_file(file), wanted) for file in config_files]
-    backend = Backend.of(backend_text)
     announce_compilation()
     console = Console(stderr=True)
 

@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from agents.learned.weights import Tensors
-from evaluation.work.backend import Backend, PoisonedError, open_workers
+from evaluation.work.backend import Backend, BackendError, PoisonedError, open_workers
 from evaluation.work.definition import hash_of_sources
 from training.config import TrainingConfig, config_from
 from training.players import Collected, Players
@@ -47,7 +47,7 @@ class WorkerPlayers(Players):
         self._again = self._workers.ordered_again
         self._weight_bytes = sum(array.nbytes for array in weights.values())
         shared = self._workers.share(weights)
-        self._flying = [(order, self._workers.submit(_play, order, shared)) for order in orders]
+        self._flying = [(order, self._workers.submit_with(shared, _play, order)) for order in orders]
 
     def finish(self) -> Collected:
         """Wait for the shares, in whatever order they come."""
@@ -57,7 +57,7 @@ class WorkerPlayers(Players):
         shares = [share for share, _ in found]
         return Collected(
             shares,
-            sent=self._weight_bytes * sum(fetched for _, fetched in found),
+            sent=self._weight_bytes * sum(new for _, new in found),
             received=sum(share.nbytes for share in shares),
             again=self._workers.ordered_again - self._again,
             waited=perf_counter() - begun,
@@ -85,14 +85,14 @@ def _begin(config: dict[str, Any], precision: str, code: str) -> None:
     """In an actor: set the table."""
     global _player
     if hash_of_sources(SOURCES) != code:
-        raise ShareError("the actor's training/ differs from the learner's; allowed: the same code on all nodes")
+        raise BackendError("an actor's training/ differs from the learner's; allowed: the same checkout on all nodes")
     _player = SharePlayer(config_from(config, "the learner's configuration"), precision)
 
 
-def _play(order: Order, shared: Any) -> tuple[PlayedShare, bool]:
-    """In an actor: play a share; whether the weights had to be fetched for it."""
+def _play(weights: Tensors, order: Order) -> tuple[PlayedShare, bool]:
+    """In an actor: play a share; whether its weights were new to the actor."""
     assert _player is not None
-    fetched = _player.version != order.version
-    if fetched:
-        _player.take(order.version, shared.value())
-    return _player.play(order), fetched
+    new = _player.version != order.version
+    if new:
+        _player.take(order.version, weights)
+    return _player.play(order), new

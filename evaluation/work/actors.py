@@ -56,7 +56,20 @@ class RayWorkers(AbstractContextManager["RayWorkers"]):
 
     def submit(self, function: Callable[P, R], *arguments: P.args, **options: P.kwargs) -> Future[R]:
         """Order a call of a module's function."""
-        return self._dispatcher.order(pickle.dumps((function, arguments, options)))
+        return self._dispatcher.order((pickle.dumps((function, arguments, options)),))
+
+    def share(self, value: Any) -> Any:
+        """Put the value into the object store: a node fetches it once, and it is freed with the last order."""
+        return ray.put(pickle.dumps(value))
+
+    def submit_with(self, shared: Any, function: Callable[..., R], *arguments: Any) -> Future[R]:
+        """Order a call whose first argument is shared."""
+        return self._dispatcher.order((pickle.dumps((function, arguments, {})), shared))
+
+    @property
+    def ordered_again(self) -> int:
+        """How many orders were given to another actor because theirs was lost."""
+        return self._dispatcher.ordered_again
 
 
 @ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)
@@ -75,12 +88,12 @@ class _Actor:
 
         return _told(begun)
 
-    def carry_out(self, order: bytes) -> bytes:
-        """Call a function."""
+    def carry_out(self, order: bytes, *shared: bytes) -> bytes:
+        """Call a function, with what is shared as its first argument."""
 
         def result() -> Any:
             function, arguments, options = pickle.loads(order)
-            return function(*arguments, **options)
+            return function(*map(pickle.loads, shared), *arguments, **options)
 
         return _told(result)
 
@@ -97,9 +110,9 @@ class ActorHand:
         """See `dispatch.Hand`."""
         return _future(self._actor.begin.remote(self._same, self._start), _read)
 
-    def carry_out(self, order: bytes) -> Future[Callable[[], Any]]:
-        """See `dispatch.Hand`."""
-        return _future(self._actor.carry_out.remote(order), lambda answer: lambda: _read(answer))
+    def carry_out(self, order: tuple[Any, ...]) -> Future[Callable[[], Any]]:
+        """See `dispatch.Hand`; an order is its bytes, and maybe a reference to what it shares with others."""
+        return _future(self._actor.carry_out.remote(*order), lambda answer: lambda: _read(answer))
 
     def end(self) -> None:
         """See `dispatch.Hand`."""

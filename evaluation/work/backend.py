@@ -101,6 +101,19 @@ class Workers(Protocol):
         """
         ...
 
+    def share(self, value: Any) -> Any:
+        """Make a value ready to be sent with many orders; it is kept for as long as they or the caller hold it."""
+        ...
+
+    def submit_with(self, shared: Any, function: Callable[..., R], *arguments: Any) -> Future[R]:
+        """Order `function(value, *arguments)`, where `shared` is what `share(value)` returned."""
+        ...
+
+    @property
+    def ordered_again(self) -> int:
+        """How many orders were given to another worker because theirs was lost."""
+        ...
+
 
 def open_workers(
     backend: Backend,

@@ -41,7 +41,7 @@ class Hand(Protocol):
         """Get ready; LostError comes out of the future if the worker is lost, anything else is nobody's chance."""
         ...
 
-    def carry_out(self, order: bytes) -> Future[Callable[[], Any]]:
+    def carry_out(self, order: Any) -> Future[Callable[[], Any]]:
         """Carry out an order; the answer returns its result or raises its error. LostError as above."""
         ...
 
@@ -54,7 +54,7 @@ class Hand(Protocol):
 class _Order:
     """An order, its answer, and how many workers were lost over it."""
 
-    text: bytes
+    text: Any
     answer: Future[Any]
     deaths: int = 0
 
@@ -84,14 +84,15 @@ class Dispatcher:
         self._waiting: deque[_Order] = deque()
         self._vacant = [0.0] * count
         self._failed_starts = 0
+        self.ordered_again = 0
         self._broken: BaseException | None = None
         self._none_since = time.monotonic()
         self._inbox: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._serve, name="dispatcher", daemon=True)
         self._thread.start()
 
-    def order(self, text: bytes) -> Future[Any]:
-        """Order something; the future can be cancelled until a worker has it."""
+    def order(self, text: Any) -> Future[Any]:
+        """Order something, in whatever form hands understand; the future can be cancelled until a worker has it."""
         order = _Order(text, Future())
         self._inbox.put(partial(self._take, order))
         return order.answer
@@ -203,6 +204,7 @@ class Dispatcher:
                 )
             )
         _LOG.warning("a worker ended abruptly; what it was at is ordered again")
+        self.ordered_again += len(lost)
         self._waiting.extendleft(reversed(lost))
 
     def _leave(self, place: _Place) -> None:

@@ -37,6 +37,19 @@ class ProcessWorkers(AbstractContextManager["ProcessWorkers"]):
         """Order a call of a module's function."""
         return self._pool.submit(function, *arguments, **options)
 
+    def share(self, value: R) -> R:
+        """Return the value: each order takes a copy along."""
+        return value
+
+    def submit_with(self, shared: Any, function: Callable[..., R], *arguments: Any) -> Future[R]:
+        """Order a call whose first argument is shared."""
+        return self._pool.submit(function, shared, *arguments)
+
+    @property
+    def ordered_again(self) -> int:
+        """None: with a process all orders are lost."""
+        return 0
+
 
 class _Context(SpawnContext):
     """Fresh processes, remembered so that they can be ended: the pool itself would wait for a part to finish."""
