@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import runpy
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import ray
+import torch
+from ray.rllib.core.columns import Columns
 from ray.rllib.env.wrappers.pettingzoo_env import ParallelPettingZooEnv, PettingZooEnv
 
 import spades_env
@@ -64,3 +69,40 @@ def test_example(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(entropies) == 2
     assert all(0.0 < entropy < np.log(73) for entropy in entropies)
     assert "update 2" in capsys.readouterr().out
+
+
+def points_of(policies: list[Any], seed: int) -> float:
+    """Points of team 0 minus those of team 1 in one deal, `policies` being the modules that play the two teams."""
+    env = spades_env.env("classic", episode="deal", reward="margin")
+    env.reset(seed=seed)
+    rng = np.random.default_rng(seed)
+    while env.agents:
+        seen, _, over, truncated, _ = env.last()
+        if over or truncated:
+            return 100 * float(env.rewards["player_0"])
+        team = int(env.agent_selection[-1]) % 2
+        batch = {name: torch.from_numpy(seen[name])[None].float() for name in ("observation", "action_mask")}
+        with torch.no_grad():
+            logits = policies[team]._forward({Columns.OBS: batch})[Columns.ACTION_DIST_INPUTS][0]
+        chances = torch.softmax(logits.double(), 0).numpy()
+        env.step(int(rng.choice(len(chances), p=chances / chances.sum())))
+    raise AssertionError("the deal has no end")
+
+
+def test_it_learns() -> None:
+    """Duplicate deals of the trained policy against the untrained one: better beyond five standard errors."""
+    ray.init(num_cpus=1, include_dashboard=False, ignore_reinit_error=True)
+    make_config = runpy.run_path(str(EXAMPLE), run_name="example")["make_config"]
+    algorithm = make_config(deals=16, seed=1).build_algo()
+    untrained = copy.deepcopy(algorithm.get_module("seat"))
+    for _ in range(12):
+        algorithm.train()
+    trained = copy.deepcopy(algorithm.get_module("seat"))
+    algorithm.stop()
+    ray.shutdown()
+    margins = np.array(
+        [(points_of([trained, untrained], seed) - points_of([untrained, trained], seed)) / 2 for seed in range(100)]
+    )
+    mean, error = margins.mean(), margins.std(ddof=1) / np.sqrt(len(margins))
+    print(f"{mean:+.1f} points a deal, standard error {error:.1f}")
+    assert mean > 5 * error > 0
