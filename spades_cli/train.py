@@ -79,7 +79,8 @@ def command(
       tensorboard --logdir runs
     """
     from training.config import load_config
-    from training.run import Interrupted, plays_elsewhere, train
+    from training.crew import plays_elsewhere
+    from training.run import Interrupted, train
     from training.stages import run_stages
 
     wanted = [*overrides]

@@ -15,9 +15,11 @@ from small_training import small, weights  # noqa: E402
 
 from evaluation.work.backend import LOCAL, BackendError, PoisonedError  # noqa: E402
 from spades_cli.main import main  # noqa: E402
+from spades_env.configs import ConfigError  # noqa: E402
 from training import actors  # noqa: E402
 from training.actors import WorkerPlayers  # noqa: E402
-from training.run import RunError, check_actors, train  # noqa: E402
+from training.crew import check_actors  # noqa: E402
+from training.run import train  # noqa: E402
 from training.selfplay import SelfPlayPPO  # noqa: E402
 from training.shares import ShareError, SharePlayer, orders  # noqa: E402
 
@@ -155,7 +157,7 @@ def test_stages_without_a_policy_that_plays_stay_here(tmp_path: Path, capsys: py
 def test_actors_that_make_no_sense_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ValueError, match="actors is 0"):
         train(small(), tmp_path, actors=0)
-    with pytest.raises(RunError, match=r"ppo.shares is 1 and device 'cuda'; allowed with actors"):
+    with pytest.raises(ConfigError, match=r"ppo.shares is 1 and device 'cuda'; allowed with actors"):
         check_actors(small(device="cuda"), LOCAL, 2)
     check_actors(small(device="cuda", ppo={"games": 8, "shares": 2}), LOCAL, 2)
     assert main(["train", "train/selfplay.yaml", "--backend", "roy"]) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -56,6 +57,9 @@ class PPOConfig(Section):
     )
     staleness: int = Field(
         0, ge=0, le=1, description="1: play with the weights before the last update, while the learner makes it"
+    )
+    learners: int = Field(
+        1, ge=1, le=64, description="processes that share every gradient step; with device cuda, a GPU for each"
     )
     learning_rate: float = Field(1e-3, gt=0, le=1, description="of Adam at the start")
     final_rate: float = Field(0.1, ge=0, le=1, description="learning rate at the end, as a share of the start's")
@@ -209,15 +213,24 @@ class TrainingConfig(Section):
         tables = ppo.games // ppo.copies
         if tables % ppo.shares:
             raise ValueError(f"ppo.shares is {ppo.shares}; allowed: a divisor of ppo.games / ppo.copies, {tables}")
-        if ways and not self.policy_plays:
-            for name, value, only in (("shares", ppo.shares, 1), ("staleness", ppo.staleness, 0)):
-                if value != only:
-                    raise ValueError(f"ppo.{name} is {value}; allowed with {ways[0]}: {only}, no policy plays there")
+        fixed = {} if self.policy_plays else {"shares": 1, "staleness": 0}
+        fixed |= {"learners": 1} if ways and ways[0] in ("clone", "distill", "nils") else {}
+        for name, only in fixed.items():
+            if (value := getattr(ppo, name)) != only:
+                raise ValueError(f"ppo.{name} is {value}; allowed with {ways[0]}: {only}")
+        if ppo.learners > 1 and self.device not in ("cpu", "cuda"):
+            raise ValueError(f"device is {self.device!r}; allowed with ppo.learners {ppo.learners}: cpu, cuda")
 
     @property
     def policy_plays(self) -> bool:
         """Whether the policy itself plays the deals that it learns from; clones and distillers learn from others."""
         return self.clone is None and self.distill is None
+
+    @property
+    def learner_threads(self) -> int:
+        """CPU threads of torch for each learner."""
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return self.threads or max(1, cores // self.ppo.learners)
 
     def start_path(self, runs: Path) -> Path:
         """Where the policy to begin with lies, for a run below `runs`."""

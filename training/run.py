@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
@@ -22,14 +21,14 @@ from agents.learned.policy import LearnedAgent, load_policy
 from agents.learned.weights import POLICY_FILE, Description, input_size, policy_bytes, read_policy
 from agents.registry import load_agent
 from evaluation.duplicate import Evaluation, evaluate
-from evaluation.work.backend import LOCAL, Backend, check_installed
+from evaluation.work.backend import LOCAL, Backend
 from spades_env import __version__
-from spades_env.checks import whole_number
 from spades_env.files import write_atomically
 from training.checkpoint import CHECKPOINT_FILE, load_checkpoint, save_checkpoint
 from training.clone import Cloner
 from training.collected import CollectionLog
 from training.config import TrainingConfig
+from training.crew import check_actors, with_crew
 from training.distill import Distiller
 from training.labels import make_shards
 from training.nils import NilLearner
@@ -84,8 +83,8 @@ def train(
     with _locked(folder):
         if checkpoint.exists() and not resume:
             raise RunError(f"{folder} holds a run already: --resume goes on with it, --set name=... starts another")
-        torch.set_num_threads(config.threads or _cores())
-        _check_device(config.device)
+        torch.set_num_threads(config.learner_threads)
+        _check_device(config)
         for name in (*config.evaluation.opponents, *config.evaluation.final_opponents):
             load_agent(name)
         if config.distill is not None:
@@ -98,13 +97,7 @@ def train(
         model.set_logger(configure(str(folder / "tensorboard"), ["tensorboard"]))
         keeper = Keeper(folder, model, history, show)
         if model.num_timesteps < config.deals:
-            with ExitStack() as stack:
-                if plays_elsewhere(config, backend, actors):
-                    # Imported late: actors are for those who ask for them.
-                    from training.actors import WorkerPlayers
-
-                    model.let_play(stack.enter_context(WorkerPlayers(config, model.policy.precision, backend, actors)))
-                stack.enter_context(keeper.catching_signals())
+            with with_crew(model, backend, actors), keeper.catching_signals():
                 left = config.deals - model.num_timesteps
                 model.learn(left, callback=keeper, log_interval=LOG_EVERY, reset_num_timesteps=False)
         keeper.after_training()
@@ -115,23 +108,6 @@ def train(
             )
         save_policy(folder / POLICY_FILE, model)
         return write_report(folder, config, history, final_results(model, folder))
-
-
-def plays_elsewhere(config: TrainingConfig, backend: Backend, actors: int) -> bool:
-    """Whether other processes than this one play the deals."""
-    return config.policy_plays and not (backend.is_local and actors == 1)
-
-
-def check_actors(config: TrainingConfig, backend: Backend, actors: int) -> None:
-    """Refuse a backend that is not installed, and actors that would play other deals than this process."""
-    check_installed(backend)
-    whole_number("actors", actors, 1, backend.most_workers)
-    one = config.ppo.shares == 1 and config.ppo.staleness == 0
-    if plays_elsewhere(config, backend, actors) and one and config.device != "cpu":
-        raise RunError(
-            f"ppo.shares is 1 and device {config.device!r}; allowed with actors, who play on CPUs: 2 or more, "
-            "which plays on the CPU here, too"
-        )
 
 
 def _learner(config: TrainingConfig) -> SelfPlayPPO:
@@ -236,15 +212,14 @@ def _speed(model: SelfPlayPPO) -> dict[str, float]:
     }
 
 
-def _check_device(device: str) -> None:
+def _check_device(config: TrainingConfig) -> None:
+    device, learners = config.device, config.ppo.learners
     if device != "cpu" and not torch.cuda.is_available():
         raise RunError(f"device is {device!r}, but torch finds no GPU here; allowed: cpu")
     if ":" in device and int(device.split(":")[1]) >= torch.cuda.device_count():
         raise RunError(f"device is {device!r}; allowed: cuda:0..cuda:{torch.cuda.device_count() - 1}")
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if device != "cpu" and learners > torch.cuda.device_count():
+        raise RunError(f"ppo.learners is {learners}; allowed with device cuda: up to {torch.cuda.device_count()} here")
 
 
 @contextmanager

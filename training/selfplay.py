@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,11 @@ from training.losses import Coefficients, minibatch_loss
 from training.players import LocalPlayers, Players
 from training.policy import SeatPolicy
 from training.seats import SeatVecEnv, most_choices
+from training.shares import PlayedShare
 from training.tables import make_table
+
+if TYPE_CHECKING:
+    from training.team import Member
 
 
 class TrainingDiverged(ValueError):
@@ -50,7 +54,8 @@ class SelfPlayPPO(MaskablePPO):
     rollout_buffer: DealBuffer
     env: SeatVecEnv
 
-    def __init__(self, config: TrainingConfig, **kwargs: Any) -> None:
+    def __init__(self, config: TrainingConfig, rank: int = 0, **kwargs: Any) -> None:
+        """`rank`: which of `ppo.learners` this is."""
         rules = config.rule_set()
         ppo = config.ppo
         precision = config.network.precision
@@ -79,11 +84,13 @@ class SelfPlayPPO(MaskablePPO):
                 "nil_head": config.nils is not None,
             },
             seed=config.seed,
-            device=config.device,
+            device=f"cuda:{rank}" if ppo.learners > 1 and config.device == "cuda" else config.device,
             **kwargs,
         )
+        self.team: Member | None = None
+        self.last_shares: list[PlayedShare] = []
         self.apart: Apart | None = None
-        if ppo.shares > 1 or ppo.staleness > 0:
+        if ppo.shares > 1 or ppo.staleness > 0 or ppo.learners > 1:
             self.let_play(LocalPlayers(config, precision))
 
     def let_play(self, players: Players) -> None:
@@ -150,6 +157,7 @@ class SelfPlayPPO(MaskablePPO):
         """Have the next deals played in shares."""
         begun = perf_counter()
         found, self.last_collection = apart.collect(self.num_timesteps, self.policy, env, buffer)
+        self.last_shares = found.shares
         spent = perf_counter() - begun - found.waited
         if apart.players.here:
             network = sum(share.network for share in found.shares)
@@ -173,6 +181,13 @@ class SelfPlayPPO(MaskablePPO):
             env.choose(games, drawn.actions)
 
     def train(self) -> None:
+        """Learn from the last collection, alone or together with others."""
+        if self.team is None:
+            self.update()
+        else:
+            self.team.learn(self)
+
+    def update(self) -> None:
         """`epochs` passes over the choices of the last collection."""
         self.policy.set_training_mode(True)
         self._update_learning_rate(self.policy.optimizer)
@@ -193,11 +208,14 @@ class SelfPlayPPO(MaskablePPO):
             self.logger.record(f"train/{name}", total / steps)
 
     def _gradient_step(self, choices: Choices, now: Coefficients) -> dict[str, torch.Tensor]:
-        total, parts = self._loss(choices, now)
+        self.policy.optimizer.zero_grad()
+        if self.team is None:
+            total, parts = self._loss(choices, now)
+            total.backward()
+        else:
+            total, parts = self.team.gradient(lambda own: self._loss(own, now), self.policy.parameters(), choices)
         if not torch.isfinite(total):
             raise TrainingDiverged(f"the loss is {float(total.detach())} after {self.num_timesteps} deals")
-        self.policy.optimizer.zero_grad()
-        total.backward()
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.config.ppo.max_grad_norm)
         self.policy.optimizer.step()
         return parts
