@@ -133,7 +133,8 @@ def measure(workload: Workload, seconds: float) -> Rates:
     player = SharePlayer(config, precision)
     player.take(0, weights)
     player.play(orders(config, 0, 0, 1)[0])  # compiles what is not compiled yet
-    shares, begun = [], perf_counter()
+    shares: list[PlayedShare] = []
+    begun = perf_counter()
     while perf_counter() - begun < seconds or len(shares) < 2:
         shares.append(player.play(orders(config, workload.games * len(shares), 0, 1)[0]))
     played = perf_counter() - begun

@@ -156,13 +156,16 @@ def put_together(shares: Sequence[PlayedShare], first: int, table: SeatVecEnv, b
     times as much as what she chose. A share that is missing, there twice, or not what comes of its actions is refused.
     """
     shares = sorted(shares, key=lambda share: share.order.number)
-    size = table.games // len(shares)
-    if [share.order.first for share in shares] != [first + k * size for k in range(len(shares))]:
-        raise ShareError(f"shares begin with games {[share.order.first for share in shares]}, from {first} on expected")
+    sizes = [len(share.states) for share in shares]
+    firsts = [first + sum(sizes[:k]) for k in range(len(sizes))]
+    if [share.order.first for share in shares] != firsts or sum(sizes) != table.games:
+        found = [(share.order.first, len(share.states)) for share in shares]
+        raise ShareError(f"shares are {found} (first game, games); {table.games} games from {first} on are expected")
     _play_over(np.concatenate([share.states for share in shares]), first, table, buffer)
-    width = size * table.rules.players
+    players = table.rules.players
     for share in shares:
-        columns = slice(share.order.number * width, (share.order.number + 1) * width)
+        at = share.order.first - first
+        columns = slice(at * players, (at + len(share.states)) * players)
         filled = np.arange(buffer.buffer_size)[:, None] < buffer.counts[columns]
         n = int(filled.sum())
         if len(share.log_probs) != n or len(share.values) != n or len(share.explored) != (n + 7) // 8:

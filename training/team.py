@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable
+from concurrent.futures import BrokenExecutor
 from contextlib import AbstractContextManager, ExitStack
 from datetime import timedelta
 from pathlib import Path
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 PATIENCE: Final = timedelta(minutes=10)
 """How long a learner waits for the others in a gradient step."""
+LOST: Final = "a learner was lost; --resume goes on from the last checkpoint"
 
 Loss = Callable[[Choices], tuple[Tensor, dict[str, Tensor]]]
 
@@ -52,7 +54,8 @@ class Member:
         """Give `parameters` the gradient of the mean `loss` of all rows; the loss, and parts of it for own rows."""
         own = Choices(*(field[self.rank :: self.size] for field in choices))
         share = len(own.actions) / len(choices.actions)
-        value, parts = torch.zeros(1, device=choices.actions.device), {}
+        value = torch.zeros(1, device=choices.actions.device)
+        parts: dict[str, Tensor] = {}
         if share:
             total, parts = loss(own)
             (total * share).backward()
@@ -63,7 +66,7 @@ class Member:
         try:
             dist.all_reduce(flat)
         except RuntimeError as error:
-            raise TeamError("a learner was lost; --resume goes on from the last checkpoint") from error
+            raise TeamError(LOST) from error
         at = 1
         for parameter in parameters:
             parameter.grad = flat[at : at + parameter.numel()].view_as(parameter)
@@ -105,10 +108,13 @@ class Team(Member, AbstractContextManager["Team"]):
     def learn(self, model: SelfPlayPPO) -> None:
         """Let the others learn from the last collection, too; what went wrong there is raised here."""
         first, left = model.num_timesteps - model.env.games, model._current_progress_remaining
-        told = [other.submit(_learn, first, model.last_shares, left) for other in self._others]
-        model.update()
-        for future in told:
-            future.result()
+        try:
+            told = [other.submit(_learn, first, model.last_shares, left) for other in self._others]
+            model.update()
+            for future in told:
+                future.result()
+        except BrokenExecutor as error:
+            raise TeamError(LOST) from error
 
 
 def _meet(rank: int, size: int, folder: Path, device: torch.device) -> None:
