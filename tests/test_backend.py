@@ -52,7 +52,7 @@ def test_backends(text: str, kind: str, address: str | None) -> None:
 
 
 WRONG = ["", "Local", "local:", "local:x", "ray:", "ray:x", "ray:x:", "ray:x:0", "ray:x:65536", "ray:x y:1", "dask"]
-WRONG += ["ray:a:1:2", "ray:ray:auto", "rays", "ray:auto:1", "ray:x:１"]
+WRONG += ["ray:a:1:2", "ray:ray:auto", "rays", "ray:x:１"]
 
 
 @pytest.mark.parametrize("text", WRONG)
@@ -244,5 +244,5 @@ def test_poisoned_orders_are_named_with_their_seed(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr("evaluation.dataset.generate.open_workers", Poisonous)
     spec = dataset_spec("easy", 30, part_deals=10, seed=5)
-    with pytest.raises(DatasetError, match=r"^part \d, deals \d0\.\.\d9 of seed 5: 3 workers ended"):
+    with pytest.raises(DatasetError, match=r"^part \d, deals \d*0\.\.\d*9 of seed 5: 3 workers ended"):
         generate(spec, tmp_path, workers=2, backend="local")
