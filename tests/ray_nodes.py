@@ -85,11 +85,14 @@ def _processes() -> Iterator[tuple[int, int, str]]:
 @contextmanager
 def ray_nodes(count: int = 3) -> Iterator[Nodes]:
     """A cluster, and this process connected to it; its workers find the modules of tests."""
+    # Imported late: conftest.py imports this module, and what is ours must wait until it has said where Numba caches.
+    from evaluation.work.backend import Backend, prepare
+
+    prepare(Backend("ray"))
     import ray
 
-    before = {name: os.environ.get(name) for name in ("PYTHONPATH", "RAY_USAGE_STATS_ENABLED")}
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(TESTS.parent), str(TESTS), *filter(None, [before["PYTHONPATH"]])])
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(TESTS.parent), str(TESTS), *filter(None, [before])])
     nodes = Nodes(count)
     try:
         ray.init(nodes.address, log_to_driver=False, logging_level=logging.ERROR)
@@ -99,11 +102,10 @@ def ray_nodes(count: int = 3) -> Iterator[Nodes]:
             ray.shutdown()
     finally:
         nodes.close()
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        if before is None:
+            del os.environ["PYTHONPATH"]
+        else:
+            os.environ["PYTHONPATH"] = before
 
 
 class Killer(threading.Thread):

@@ -83,11 +83,10 @@ FULL = [pytest.param(False, id="two"), pytest.param(True, id="all", marks=pytest
 def test_evaluate_comes_to_the_same(
     full: bool, nodes: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Every card of every game, and all figures; in full with the champion and luck, too."""
+    """Every card of every game, and all figures; in full with the champion, too."""
     monkeypatch.chdir(tmp_path)
     agents = ["champion", "easy"] if full else ["easy", "random"]
     arguments = ["evaluate", *agents, "--deals", "60", "--matches", "4", "--seed", "5", "--json", "-"]
-    arguments += ["--luck", "4"] if full else []
     found = []
     for k, way in enumerate(ways(nodes, full)):
         assert main([*arguments, "--record", f"{k}", *way]) == 0
@@ -395,7 +394,7 @@ def test_an_object_is_sent_and_texts_are_taken_as_backends(nodes: Nodes) -> None
 
 @pytest.mark.slow
 def test_a_tournament_survives_kills(nodes: Nodes, tmp_path: Path) -> None:
-    fields = {"agents": ["easy", "random", LIGHT["hard"]], "games": 400, "min_games": 40, "seat_games": 40}
+    fields = {"agents": ["easy", "random", LIGHT["hard"]], "games": 400, "min_games": 40}
     whole = timeless(found_by(run_tournament(tournament_from(fields), tmp_path / "whole")))
     with Killer(nodes, seed=5, most=5, pause=(3.0, 6.0)) as killer:
         found = run_tournament(tournament_from(fields), tmp_path / "killed", workers=2, backend=RAY)

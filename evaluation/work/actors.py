@@ -72,7 +72,6 @@ class RayWorkers(AbstractContextManager["RayWorkers"]):
         return self._dispatcher.ordered_again
 
 
-@ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)
 class _Actor:
     """One worker. Everything goes in and out as bytes of our own: what is wrong is said and not raised, and what is
     unpickled is no view into the object store, which would keep it there."""
@@ -98,13 +97,16 @@ class _Actor:
         return _told(result)
 
 
+_RemoteActor: Any = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(_Actor)
+
+
 class ActorHand:
     """An actor, as `dispatch` needs it."""
 
     def __init__(self, same: Mapping[str, str], start: Any) -> None:
         """`start`: a reference to the bytes with which it begins."""
         self._same, self._start = same, start
-        self._actor = _Actor.remote()
+        self._actor = _RemoteActor.remote()
 
     def begin(self) -> Future[Any]:
         """See `dispatch.Hand`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, Future
@@ -19,6 +20,8 @@ FORMS: Final = "local, ray (of its own, on this machine), ray:HOST:PORT, ray:aut
 EXTRA: Final = "pip install 'spades-env[ray]'"
 MOST_PROCESSES: Final = 256
 MOST_ACTORS: Final = 4096
+QUIET: Final = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": "."}
+"""Ray's own switches, of the environment."""
 AHEAD: Final = 2
 """Orders in flight for each worker, so that none waits for orders, and results do not pile up."""
 
@@ -87,6 +90,16 @@ def check_installed(backend: Backend) -> Backend:
     return backend
 
 
+def prepare(backend: Backend) -> None:
+    """Say to Ray, which reads it when it is imported, that nothing is to be sent to its makers nor printed.
+
+    It would print what its nodes report, a killed worker for instance, to stdout, which is for results.
+    """
+    check_installed(backend)
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+
+
 class Workers(Protocol):
     """Processes that carry out orders, here or elsewhere; leaving the context ends them, whatever they do."""
 
@@ -132,7 +145,7 @@ def open_workers(
         from evaluation.work.processes import ProcessWorkers
 
         return ProcessWorkers(count, begin, arguments)
-    check_installed(backend)
+    prepare(backend)
     from evaluation.work.actors import RayWorkers
 
     return RayWorkers(backend, count, begin, arguments, agents)
@@ -145,7 +158,7 @@ def connected(backend: Backend, cpus: int) -> AbstractContextManager[None]:
     is left as it was, and so is a connection that this process has already. BackendError without Ray, or where nobody
     answers.
     """
-    check_installed(backend)
+    prepare(backend)
     from evaluation.work.cluster import connection
 
     return connection(backend, cpus)

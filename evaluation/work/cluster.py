@@ -21,7 +21,6 @@ def connection(backend: Backend, cpus: int) -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     if backend.address is None:
         # More workers than processors are allowed, as they are for processes.
         ray.init("local", num_cpus=max(cpus, os.cpu_count() or 1), **QUIET)

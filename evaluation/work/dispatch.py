@@ -94,7 +94,7 @@ class Dispatcher:
     def order(self, text: Any) -> Future[Any]:
         """Order something, in whatever form hands understand; the future can be cancelled until a worker has it."""
         order = _Order(text, Future())
-        self._inbox.put(partial(self._take, order))
+        self._post(self._take, order)
         return order.answer
 
     def close(self) -> None:
@@ -105,6 +105,10 @@ class Dispatcher:
             place.hand.end()
         for order in self._waiting:
             order.answer.cancel()
+
+    def _post(self, what: Callable[..., None], *about: Any) -> None:
+        """Let the dispatcher's thread do something: futures call back in whatever thread is theirs."""
+        self._inbox.put(partial(what, *about))
 
     def _serve(self) -> None:
         """Do what comes in, and what is due, until it is closed."""
@@ -143,9 +147,7 @@ class Dispatcher:
         for _ in due:
             place = _Place(self._hire())
             self._places.append(place)
-            place.hand.begin().add_done_callback(
-                lambda done, place=place: self._inbox.put(partial(self._began, place, done))
-            )
+            place.hand.begin().add_done_callback(partial(self._post, self._began, place))
 
     def _began(self, place: _Place, done: Future[Any]) -> None:
         """Note that a worker has begun, or why not."""
@@ -170,10 +172,7 @@ class Dispatcher:
             if not order.answer.running() and not order.answer.set_running_or_notify_cancel():
                 continue
             place.given.append(order)
-            answer = place.hand.carry_out(order.text)
-            answer.add_done_callback(
-                lambda done, place=place, order=order: self._inbox.put(partial(self._answered, place, order, done))
-            )
+            place.hand.carry_out(order.text).add_done_callback(partial(self._post, self._answered, place, order))
 
     def _answered(self, place: _Place, order: _Order, done: Future[Callable[[], Any]]) -> None:
         """Pass an answer on, once; or begin to mourn a worker."""

@@ -29,6 +29,7 @@ SOURCES: Final = (
     ("agents", "**/*.py"),
     ("agents", "learned/champion/*.safetensors"),
     ("evaluation", "**/*.py"),
+    ("training", "**/*.py"),
 )
 """All code that work in a worker may run, and the champion's weights."""
 
