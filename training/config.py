@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from agents.learned.champion import shipped_file
 from evaluation.duplicate import MAX_DEALS
 from spades_env.checks import shown
 from spades_env.configs import ConfigError, load_mapping, parse_value
@@ -18,6 +19,8 @@ DEPTH = 4
 
 STAGE: Final = "stage:"
 """How `start` names another run below the same folder."""
+CHAMPION: Final = "champion"
+"""How it names the policies shipped with the package."""
 
 
 class TrainingConfigError(ConfigError):
@@ -163,8 +166,8 @@ class TrainingConfig(Section):
     start: str | None = Field(
         None,
         min_length=1,
-        description="policy whose weights to begin with: a file, a run's folder, or stage:NAME, the run NAME "
-        "beside this one; none: random weights",
+        description="policy whose weights to begin with: a file, a run's folder, stage:NAME, the run NAME beside "
+        "this one, or champion, the shipped one for these rules; none: random weights",
     )
     pool: PoolConfig | None = Field(None, description="agents at some of the tables; none: the policy alone")
     clone: CloneConfig | None = Field(None, description="learn a teacher's choices; none: by self-play")
@@ -200,6 +203,8 @@ class TrainingConfig(Section):
     def start_path(self, runs: Path) -> Path:
         """Where the policy to begin with lies, for a run below `runs`."""
         assert self.start is not None
+        if self.start == CHAMPION:
+            return shipped_file(self.rule_set())
         name = self.start.removeprefix(STAGE)
         return Path(self.start) if name == self.start else runs / name
 
