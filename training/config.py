@@ -67,6 +67,10 @@ class PPOConfig(Section):
     play_entropy: float = Field(0.01, ge=0, description="weight of the entropy of plays at the start")
     bid_entropy: float = Field(0.02, ge=0, description="weight of the entropy of bids at the start")
     final_entropy: float = Field(0.1, ge=0, le=1, description="entropy weights at the end, as a share of the start's")
+    average_rate: float = Field(
+        0.0, ge=0, le=1, description="share of the new weights that enters their moving average after every update"
+    )
+    anchor: float = Field(0.0, ge=0, description="weight of the divergence from the policy of those averaged weights")
     max_grad_norm: float = Field(0.5, gt=0, description="gradients are scaled down to this norm")
 
 
@@ -194,6 +198,8 @@ class TrainingConfig(Section):
         copies, games = self.ppo.copies, self.ppo.games
         if games % copies:
             raise ValueError(f"ppo.copies is {copies}; allowed: a divisor of ppo.games, {games}")
+        if self.ppo.anchor > 0 and self.ppo.average_rate == 0:
+            raise ValueError(f"ppo.anchor is {self.ppo.anchor}; allowed without ppo.average_rate: 0")
         if self.nils is not None and self.start is None:
             raise ValueError("start is none; allowed with nils: the policy whose nils are meant")
         if copies > 1 and ways and ways[0] in ("clone", "distill", "nils"):
