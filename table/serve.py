@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import uvicorn
 
+from spades_env.checks import shown
 from table.app import make_app
 from table.equity import Shelf
 from table.house import House
@@ -52,8 +53,18 @@ class _Server(uvicorn.Server):
 
 def listening_socket(host: str, port: int) -> socket.socket:
     """A socket bound to an address; OSError if it is taken or not ours. Port 0 takes a free one."""
+    if not _may_be_host(host):
+        raise ValueError(f"host is {shown(host)}; allowed: an address or a name of this machine, such as 127.0.0.1")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     return socket.create_server((host, port), family=family, backlog=1024)
+
+
+def _may_be_host(host: str) -> bool:
+    """Whether the system can be asked for a host; it takes none for all of this machine's addresses."""
+    try:
+        return host.isprintable() and bool(host.encode("idna"))
+    except UnicodeError:
+        return False
 
 
 def serve(options: Options, sockets: socket.socket, started: Callable[[], None] | None = None) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from agents.learned.champion import shipped_file
 from evaluation.duplicate import MAX_DEALS
 from spades_env.checks import shown
 from spades_env.configs import ConfigError, load_mapping, parse_value
@@ -19,6 +20,8 @@ DEPTH = 4
 
 STAGE: Final = "stage:"
 """How `start` names another run below the same folder."""
+CHAMPION: Final = "champion"
+"""How it names the policies shipped with the package."""
 
 
 class TrainingConfigError(ConfigError):
@@ -74,6 +77,10 @@ class PPOConfig(Section):
     play_entropy: float = Field(0.01, ge=0, description="weight of the entropy of plays at the start")
     bid_entropy: float = Field(0.02, ge=0, description="weight of the entropy of bids at the start")
     final_entropy: float = Field(0.1, ge=0, le=1, description="entropy weights at the end, as a share of the start's")
+    average_rate: float = Field(
+        0.0, ge=0, le=1, description="share of the new weights that enters their moving average after every update"
+    )
+    anchor: float = Field(0.0, ge=0, description="weight of the divergence from the policy of those averaged weights")
     max_grad_norm: float = Field(0.5, gt=0, description="gradients are scaled down to this norm")
 
 
@@ -173,8 +180,8 @@ class TrainingConfig(Section):
     start: str | None = Field(
         None,
         min_length=1,
-        description="policy whose weights to begin with: a file, a run's folder, or stage:NAME, the run NAME "
-        "beside this one; none: random weights",
+        description="policy whose weights to begin with: a file, a run's folder, stage:NAME, the run NAME beside "
+        "this one, or champion, the shipped one for these rules; none: random weights",
     )
     pool: PoolConfig | None = Field(None, description="agents at some of the tables; none: the policy alone")
     clone: CloneConfig | None = Field(None, description="learn a teacher's choices; none: by self-play")
@@ -201,6 +208,8 @@ class TrainingConfig(Section):
         copies, games = self.ppo.copies, self.ppo.games
         if games % copies:
             raise ValueError(f"ppo.copies is {copies}; allowed: a divisor of ppo.games, {games}")
+        if self.ppo.anchor > 0 and self.ppo.average_rate == 0:
+            raise ValueError(f"ppo.anchor is {self.ppo.anchor}; allowed without ppo.average_rate: 0")
         if self.nils is not None and self.start is None:
             raise ValueError("start is none; allowed with nils: the policy whose nils are meant")
         if copies > 1 and ways and ways[0] in ("clone", "distill", "nils"):
@@ -235,6 +244,8 @@ class TrainingConfig(Section):
     def start_path(self, runs: Path) -> Path:
         """Where the policy to begin with lies, for a run below `runs`."""
         assert self.start is not None
+        if self.start == CHAMPION:
+            return shipped_file(self.rule_set())
         name = self.start.removeprefix(STAGE)
         return Path(self.start) if name == self.start else runs / name
 

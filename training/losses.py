@@ -32,9 +32,18 @@ class Loss:
 
 
 def minibatch_loss(
-    logits: Tensor, values: Tensor, choices: Choices, ppo: PPOConfig, explore: ExploreConfig, now: Coefficients
+    logits: Tensor,
+    values: Tensor,
+    choices: Choices,
+    ppo: PPOConfig,
+    explore: ExploreConfig,
+    now: Coefficients,
+    anchor: Tensor | None = None,
 ) -> Loss:
-    """Loss of `choices` under the policy's masked `logits` (B, 73) and `values` (B,)."""
+    """Loss of `choices` under the policy's masked `logits` (B, 73) and `values` (B,).
+
+    `anchor`: log-probabilities (B, 73) of the policy that it is held near to, as the magnet of Sokota et al. 2023.
+    """
     log_probs = torch.log_softmax(logits, dim=1)
     chosen = log_probs.gather(1, choices.actions[:, None]).squeeze(1)
     entropy = -(log_probs.exp() * log_probs).sum(1)
@@ -49,6 +58,8 @@ def minibatch_loss(
     entropy_bonus = (entropy_weights * entropy).mean()
     prior = prior_cross_entropy(log_probs, choices)
     total = policy_loss + ppo.value_weight * value_loss - entropy_bonus + explore.prior_weight * ppo.bid_weight * prior
+    distance = torch.zeros(()) if anchor is None else (weights * divergence(log_probs, anchor)).mean()
+    total = total + ppo.anchor * distance
     with torch.no_grad():
         log_ratio = chosen - choices.old_log_prob
         parts = {
@@ -57,6 +68,7 @@ def minibatch_loss(
             "entropy_bid": masked_mean(entropy, choices.is_bid),
             "entropy_play": masked_mean(entropy, ~choices.is_bid),
             "kl": (torch.exp(log_ratio) - 1 - log_ratio).mean(),
+            "anchor_kl": distance,
             "clip_fraction": ((ratio - 1).abs() > ppo.clip).float().mean(),
         }
     return Loss(total, parts)
@@ -78,6 +90,13 @@ def prior_cross_entropy(log_probs: Tensor, choices: Choices) -> Tensor:
     # Illegal bids have prior 0 and a log-probability at the lowest float; left out, no overflow can reach the sum.
     cross = -(prior * torch.where(legal, log_probs[:, bids], 0.0)).sum(1)
     return torch.where(choices.is_bid, cross, 0.0).mean()
+
+
+def divergence(log_probs: Tensor, others: Tensor) -> Tensor:
+    """Kullback-Leibler divergence (B,) of a policy from another with the same masks, both as log-probabilities."""
+    # Illegal actions have the lowest float in both, and a probability of exactly 0.
+    probs = log_probs.exp()
+    return (probs * torch.where(probs > 0, log_probs - others, 0.0)).sum(1)
 
 
 def masked_mean(values: Tensor, rows: Tensor) -> Tensor:

@@ -41,9 +41,13 @@ class SeatPolicy(MaskableActorCriticPolicy):
         hidden: Sequence[int] = (256, 256),
         precision: str = "float32",
         nil_head: bool = False,
+        averaged: bool = False,
         **kwargs: Any,
     ) -> None:
         self.has_nil_head = nil_head
+        self.averaged = averaged
+        self.hidden = tuple(hidden)
+        self.precision = precision
         super().__init__(
             observation_space,
             action_space,
@@ -54,13 +58,13 @@ class SeatPolicy(MaskableActorCriticPolicy):
             normalize_images=False,
             **kwargs,
         )
-        self.hidden = tuple(hidden)
-        self.precision = precision
 
     def _build(self, lr_schedule: Schedule) -> None:
         """Make the heads, then the optimizer of all weights; called by stable-baselines3."""
         self.nil_net = nn.Linear(self.features_dim, 1) if self.has_nil_head else None
         super()._build(lr_schedule)
+        # Made last, so that the optimizer does not take its weights for its own.
+        self.average = self.network().requires_grad_(False) if self.averaged else None
 
     def logits_and_values(self, observations: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]:
         """(masked logits (B, 73), values (B,)) of uint8 observations and bool masks, without copies to float."""
@@ -75,6 +79,23 @@ class SeatPolicy(MaskableActorCriticPolicy):
         logits: Tensor = self.nil_net(features)
         return logits.squeeze(-1)
 
+    def average_log_probs(self, observations: Tensor, masks: Tensor) -> Tensor | None:
+        """Log-probabilities (B, 73) of the averaged policy, without gradient; None if there is none."""
+        if self.average is None:
+            return None
+        with torch.no_grad():
+            logits, _ = self.average(observations, masks)
+            return torch.log_softmax(logits, dim=1)
+
+    def move_average(self, rate: float) -> None:
+        """Move the averaged weights by `rate` of the way to the current ones."""
+        if self.average is None:
+            return
+        current = self.network().state_dict()
+        with torch.no_grad():
+            for name, tensor in self.average.state_dict().items():
+                tensor.lerp_(current[name].to(tensor.device), rate)
+
     def begin_with(self, tensors: Tensors) -> None:
         """Take the weights of a policy of the same shape."""
         network = self.network()
@@ -86,6 +107,7 @@ class SeatPolicy(MaskableActorCriticPolicy):
         self.value_net.load_state_dict(network.value_head.state_dict())
         if self.nil_net is not None and network.nil_head is not None:
             self.nil_net.load_state_dict(network.nil_head.state_dict())
+        self.move_average(1.0)
 
     def playing_weights(self) -> Tensors:
         """A copy of the weights that choices and values depend on, named as in a policy file."""

@@ -17,6 +17,7 @@ from filelock import FileLock, Timeout
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 
+from agents.learned.network import PolicyNetwork
 from agents.learned.policy import LearnedAgent, load_policy
 from agents.learned.weights import POLICY_FILE, Description, input_size, policy_bytes, read_policy
 from agents.registry import load_agent
@@ -35,6 +36,8 @@ from training.nils import NilLearner
 from training.report import CONFIG_FILE, History, write_report
 from training.selfplay import SelfPlayPPO
 
+AVERAGE_FILE = "policy-average.safetensors"
+"""The policy of the averaged weights, where a run keeps any."""
 EARLY = 0.1
 """The final policy is also measured against itself at this share of the training."""
 LOG_EVERY = 10
@@ -107,6 +110,8 @@ def train(
                 f"spades train {folder / CONFIG_FILE} --runs {runs} --resume"
             )
         save_policy(folder / POLICY_FILE, model)
+        if model.policy.average is not None:
+            save_policy(folder / AVERAGE_FILE, model, model.policy.average)
         return write_report(folder, config, history, final_results(model, folder))
 
 
@@ -131,8 +136,8 @@ def _begin_with(model: SelfPlayPPO, start: Path) -> None:
     model.policy.begin_with(tensors)
 
 
-def save_policy(path: Path, model: SelfPlayPPO) -> None:
-    """Write the weights for playing."""
+def save_policy(path: Path, model: SelfPlayPPO, network: PolicyNetwork | None = None) -> None:
+    """Write the weights for playing: those learned last, or of another `network` of the same shape."""
     config = model.config
     trained = {
         "deals": model.num_timesteps,
@@ -142,7 +147,7 @@ def save_policy(path: Path, model: SelfPlayPPO) -> None:
         "date": datetime.now(UTC).date().isoformat(),
     }
     description = Description(config.rule_set(), model.policy.hidden, model.policy.precision, trained)
-    write_atomically(path, policy_bytes(model.policy.network().tensors(), description))
+    write_atomically(path, policy_bytes((network or model.policy.network()).tensors(), description))
 
 
 def final_results(model: SelfPlayPPO, folder: Path) -> dict[str, Any]:

@@ -82,6 +82,7 @@ class SelfPlayPPO(MaskablePPO):
                 "hidden": config.network.hidden,
                 "precision": precision,
                 "nil_head": config.nils is not None,
+                "averaged": ppo.average_rate > 0,
             },
             seed=config.seed,
             device=f"cuda:{rank}" if ppo.learners > 1 and config.device == "cuda" else config.device,
@@ -203,6 +204,7 @@ class SelfPlayPPO(MaskablePPO):
                     for name, value in self._gradient_step(choices, now).items():
                         sums[name] += float(value.detach())
                     steps += 1
+        self.policy.move_average(ppo.average_rate)
         self._n_updates += self.n_epochs
         for name, total in sums.items():
             self.logger.record(f"train/{name}", total / steps)
@@ -223,5 +225,7 @@ class SelfPlayPPO(MaskablePPO):
     def _loss(self, choices: Choices, now: Coefficients) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """The loss of a minibatch, and its parts for the log."""
         logits, values = self.policy.logits_and_values(choices.observations, choices.masks)
-        loss = minibatch_loss(logits, values, choices, self.config.ppo, self.config.explore, now)
+        ppo = self.config.ppo
+        anchor = self.policy.average_log_probs(choices.observations, choices.masks) if ppo.anchor > 0 else None
+        loss = minibatch_loss(logits, values, choices, ppo, self.config.explore, now, anchor)
         return loss.total, loss.parts

@@ -14,12 +14,16 @@ from evaluation.intervals import Interval
 from evaluation.suite.exploit import EXPLOIT_TRAINED
 from evaluation.suite.task import SEED, Outcome, Run, Task
 from training.best_response import trained_exploitability
+from training.config import CHAMPION
 from training.run import Interrupted
 from training.selfplay import SelfPlayPPO
 
 FINAL_DEALS: Final = 2_000
 OVERRIDES: Final = (
     "threads=1",
+    f"start={CHAMPION}",
+    "explore.nil=0",
+    "ppo.learning_rate=0.0003",
     "evaluation.every=1.0",
     "evaluation.deals=2",
     f"evaluation.final_deals={FINAL_DEALS}",

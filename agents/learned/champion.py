@@ -9,8 +9,10 @@ import numpy as np
 
 from agents.base import ActionArray, AgentError, FloatArray, ForeignRulesError, KeyArray
 from agents.learned.policy import MATCH_RULES, LearnedAgent, load_policy
+from agents.learned.weights import input_size, read_policy
 from agents.rules.normal.agent import NormalAgent
 from spades_env.engine.state import PHASE_BLIND, StateArray, rules_from_record
+from spades_env.rules import Rules
 
 FOLDER = Path(__file__).parent / "champion"
 
@@ -22,6 +24,16 @@ def shipped_policies() -> tuple[LearnedAgent, ...]:
     if not policies:
         raise AgentError(f"champion: {str(FOLDER)!r} holds no policies; install the package again")
     return policies
+
+
+def shipped_file(rules: Rules) -> Path:
+    """The policy in `FOLDER` whose rules differ least from `rules`, of those that deal alike; AgentError for none."""
+    known = {path: read_policy(path)[1].rules for path in sorted(FOLDER.glob("*.safetensors"))}
+    alike = [path for path in known if input_size(known[path]) == input_size(rules)]
+    if not alike:
+        raise AgentError(f"champion: {str(FOLDER)!r} holds no policy for deal={rules.deal}")
+    wanted = rules.to_dict().items()
+    return max(alike, key=lambda path: len(wanted & known[path].to_dict().items()))
 
 
 class ChampionAgent:

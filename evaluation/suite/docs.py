@@ -59,8 +59,8 @@ How long: the agent's decisions (`--list`, below) times her time per decision; t
 under a minute. `core` is {{core:,}} decisions, `full` without `{EXPLOIT_TRAINED.id}` {{full:,}}: a minute for a rule
 bot, of which most is compiling and making equity tables, {{hard:.0f}} minutes and {{hard_full:.0f}} for an agent at a
 millisecond a decision. For one at 30 milliseconds it takes hours: choose with `--only`. `{EXPLOIT_TRAINED.id}` trains
-for two to eight minutes on a core, and asks for {{trained:,}} decisions: an hour at a millisecond. A budget as small
-as that says something of weak agents only; `--only "^(?!exploit_trained)"` leaves it out.
+for two to eight minutes on a core, and asks for {{trained:,}} decisions: an hour at a millisecond;
+`--only "^(?!exploit_trained)"` leaves it out.
 
 Two things an agent can be asked are optional: `nil_chances(views, keys)` and `beliefs(views, keys)`
 (`agents.base.NilForecaster`, `Believer`). `normal` says the first, `hard` and `expert` say both; where an agent

@@ -77,6 +77,17 @@ def play_deal(page: Page, bid: int = 3) -> None:
         wait_for_news(page, before)
 
 
+def open_replay(page: Page) -> None:
+    """From the score sheet to the deal that it is about, step by step."""
+    page.click("[data-key=replay]")
+    page.wait_for_selector(".replay")
+
+
+def replay_to(page: Page, step: int) -> None:
+    """Show the position after so many actions."""
+    page.locator("[data-key=replay-range]").fill(str(step))
+
+
 def version(page: Page) -> int:
     """The number of the snapshot that is shown."""
     return int(page.get_attribute("#main", "data-n") or -1)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import pytest
-from pages import BOTS, open_lobby, open_table, play_deal, set_field, version, wait_for_news
+from pages import BOTS, open_lobby, open_replay, open_table, play_deal, replay_to, set_field, version, wait_for_news
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -72,6 +73,43 @@ def test_a_setting_changes_the_game(page: Page, table_url: str, name: str) -> No
     open_table(page, table_url, "alone", preset, **BOTS, **fields)
     page.wait_for_selector(".decision .panel")
     page.wait_for_selector(seen)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("jokers", "found"), [(True, (1, 1, 0)), (False, (0, 0, 2))])
+def test_jokers_take_the_places_of_two_twos(page: Page, table_url: str, jokers: bool, found: tuple[int, ...]) -> None:
+    """With jokers a deal has both and neither red two; without, the other way (R2)."""
+    open_table(page, table_url, "alone", **BOTS, jokers=jokers)
+    play_deal(page)
+    open_replay(page)
+    cards = page.locator(".replay-cards .visually-hidden").all_text_contents()
+    assert len(cards) == 52
+    twos = cards.count("2 of hearts") + cards.count("2 of diamonds")
+    assert (cards.count("little joker"), cards.count("big joker"), twos) == found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("direction", "step"), [("clockwise", 1), ("counter_clockwise", 3)])
+def test_the_turn_goes_the_way_that_was_chosen(page: Page, table_url: str, direction: str, step: int) -> None:
+    """The four bids of a deal go around the table in the direction of the rules (R4, R7)."""
+    open_table(page, table_url, "alone", **BOTS, turn_direction=direction)
+    play_deal(page)
+    open_replay(page)
+    places = ["South", "West", "North", "East"]
+    bidders = []
+    for k in range(1, 5):
+        replay_to(page, k)
+        bidders.append(places.index(page.inner_text(".replay-said").split(":")[0]))
+    assert [(after - before) % 4 for before, after in itertools.pairwise(bidders)] == [step] * 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("mercy", "over"), [("-50", True), ("none", False)])
+def test_mercy_ends_a_match_that_goes_on_without_it(page: Page, table_url: str, mercy: str, over: bool) -> None:
+    """A team that bids thirteen and more and is set falls below -50: mercy ends the match there (R25)."""
+    open_table(page, table_url, "alone", **BOTS, mercy=mercy)
+    play_deal(page, bid=13)
+    assert page.locator("dialog[data-dialog=sheet] h2:has-text('the match')").count() == int(over)
 
 
 def test_rules_that_do_not_go_together_are_refused_with_the_reason(page: Page, table_url: str) -> None:
