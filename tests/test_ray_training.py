@@ -141,7 +141,7 @@ def test_the_driver_is_killed_and_the_run_resumed(nodes: Nodes, tmp_path: Path) 
     run, chance, kills = config(40, checkpoint_every=0.05), random.Random(11), 0
     train(run, tmp_path / "here")
     folder, file = tmp_path / "there" / "selfplay", tmp_path / "run.yaml"
-    file.write_text(yaml.safe_dump(run.model_dump()), encoding="utf-8")
+    file.write_text(yaml.safe_dump(run.model_dump(), sort_keys=False), encoding="utf-8")
     command = [sys.executable, "-m", "spades_cli.main", "train", str(file), "--runs", str(tmp_path / "there")]
     command += ["--backend", f"ray:{nodes.address}", "--actors", "2"]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])}
