@@ -1,28 +1,28 @@
 """What training on more cores comes to: `python -m benchmarks.scaling`. Rates of one core, measured, and a formula.
 
-`measure` times on one core what a player and the learner do for a deal; `predict` says from that alone how many deals a
-second so many cores come to, what holds them back, and what goes over the network. docs/cluster.md has the formula.
+`measure` takes the CPU time of what a player and a learner do for a deal; `predict` says from that alone how many deals
+a second so many cores come to, what holds them back, and what goes over the network. docs/cluster.md has the formula.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, Final
 
 import click
 import torch
 from rich.console import Console
-from rich.table import Table
 from stable_baselines3.common.logger import Logger
 
 from agents.learned.champion import FOLDER
 from agents.learned.weights import read_policy
 from evaluation.machine import machine, versions
+from evaluation.text import markdown_table
 from spades_env.configs import config_path
 from spades_env.files import write_atomically
 from training.config import TrainingConfig, load_config
@@ -32,7 +32,9 @@ from training.shares import PlayedShare, SharePlayer, orders, put_together
 CONFIG: Final = "train/selfplay.yaml"
 CORES: Final = (10, 100, 1000)
 CORES_A_NODE: Final = 16
-"""Actors on one node share one copy of the weights."""
+"""Actors on one node share one copy of the weights; all learners are on one node."""
+FEWEST_SECONDS: Final = 2.0
+"""CPU time for which the learner is measured, over and over the same deals if need be."""
 
 
 @dataclass(frozen=True)
@@ -54,14 +56,14 @@ WORKLOADS: Final = (
 
 @dataclass(frozen=True)
 class Rates:
-    """Of one core, at one workload.
+    """Of one core, at one workload; seconds are CPU time.
 
     Attributes:
         decisions, choices: of a deal, forced ones included; those that are learned from.
-        play: seconds of a player's core for a deal; `rest` of it all but the network: engine, encoder, draws, and
-            what others at the table think.
+        play: seconds of a player for a deal; `rest` of it all but the network: engine, encoder, draws, and what others
+            at the table think.
         forward: choices a second of the network alone, at the batch of a share.
-        learn: seconds of the learner's core for a deal; `replay` of it playing the share over.
+        learn: seconds of a learner for a deal; `replay` of it playing the share over, which each of several does.
         passes: choices a second of the learner in one pass over a collection.
         deal_bytes, weight_bytes: of a deal's result, and of the weights.
     """
@@ -83,17 +85,19 @@ class Rates:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What `cores` come to: one for the learner, all others play shares of `Rates.games` deals.
+    """What `cores` come to: `learners` of them learn, all others play shares of `Rates.games` deals.
 
     Attributes:
         rate: deals a second; `alone`: of one core that does both.
         bottleneck: what has nothing to wait for.
-        useful: cores beyond which nothing is gained.
-        received, sent: bytes a second that the learner's node gets and gives.
+        useful: cores beyond which nothing is gained with so many learners.
+        received, sent: bytes a second that the learners' node gets and gives.
         collection: deals of a collection, one share for each actor.
     """
 
+    workload: str
     cores: int
+    learners: int
     rate: float
     alone: float
     bottleneck: str
@@ -103,47 +107,62 @@ class Prediction:
     collection: int
 
 
-def predict(rates: Rates, cores: int) -> Prediction:
-    """The formula: with `ppo.staleness: 1` players and learner work at once, and the slower of the two decides.
+def predict(rates: Rates, cores: int, learners: int = 1) -> Prediction:
+    """The formula: with `ppo.staleness: 1` players and learners work at once, and the slower of the two decides.
 
-    rate = min((cores - 1) / play, 1 / learn).
+    rate = min((cores - learners) / play, 1 / (replay + (learn - replay) / learners)).
     """
-    actors = cores - 1
-    played, learned = actors / rates.play, 1 / rates.learn
-    rate, collection = min(played, learned), actors * rates.games
+    actors = cores - learners
+    step = rates.replay + (rates.learn - rates.replay) / learners
+    rate, collection = min(actors / rates.play, 1 / step), actors * rates.games
     return Prediction(
+        workload=rates.workload,
         cores=cores,
+        learners=learners,
         rate=rate,
         alone=1 / (rates.play + rates.learn),
-        bottleneck="players" if played < learned else "learner",
-        useful=1 + math.ceil(rates.play / rates.learn),
+        bottleneck="players" if actors * step < rates.play else "learners",
+        useful=learners + math.ceil(rates.play / step),
         received=rate * rates.deal_bytes,
         sent=rate / collection * rates.weight_bytes * math.ceil(actors / CORES_A_NODE),
         collection=collection,
     )
 
 
+def predictions(rates: Rates) -> list[Prediction]:
+    """For every number of cores: with one learner, and with as many on a node as are best where more are better."""
+    found = []
+    for cores in CORES:
+        ways = [predict(rates, cores, learners) for learners in range(1, min(CORES_A_NODE, cores - 1) + 1)]
+        best = max(ways, key=lambda way: way.rate)
+        found += [ways[0]] if best is ways[0] else [ways[0], best]
+    return found
+
+
 def measure(workload: Workload, seconds: float) -> Rates:
     """Let this process play shares for about so many seconds, with the champion's weights, and learn from them once."""
     torch.set_num_threads(1)
     config = _config(workload, 1)
+    given = read_policy(FOLDER / "classic.safetensors")[0]
     first = SelfPlayPPO(config)
-    first.policy.begin_with(read_policy(FOLDER / "classic.safetensors")[0])
+    first.policy.begin_with(given)
     weights, precision = first.policy.playing_weights(), first.policy.precision
     player = SharePlayer(config, precision)
     player.take(0, weights)
     player.play(orders(config, 0, 0, 1)[0])  # compiles what is not compiled yet
     shares: list[PlayedShare] = []
-    begun = perf_counter()
-    while perf_counter() - begun < seconds or len(shares) < 2:
+    until, begun = perf_counter() + seconds, process_time()
+    while perf_counter() < until or len(shares) < 2:
         shares.append(player.play(orders(config, workload.games * len(shares), 0, 1)[0]))
-    played = perf_counter() - begun
+    played = process_time() - begun
     deals = workload.games * len(shares)
     learner = SelfPlayPPO(_config(workload, len(shares)))
-    learner.policy.begin_with(read_policy(FOLDER / "classic.safetensors")[0])
+    learner.policy.begin_with(given)
     learner.set_logger(Logger(folder=None, output_formats=[]))
     replay, learn = _learn(learner, shares)
     choices = int(learner.rollout_buffer.counts.sum())
+    network = sum(share.network for share in shares)
+    network *= played / (network + sum(share.engine for share in shares))
     return Rates(
         workload=workload.name,
         games=workload.games,
@@ -151,8 +170,8 @@ def measure(workload: Workload, seconds: float) -> Rates:
         decisions=float(learner.env.states["n_actions"].mean()),
         choices=choices / deals,
         play=played / deals,
-        rest=sum(share.engine for share in shares) / deals,
-        forward=choices / sum(share.network for share in shares),
+        rest=(played - network) / deals,
+        forward=choices / network,
         learn=learn / deals,
         replay=replay / deals,
         passes=choices * config.ppo.epochs / (learn - replay),
@@ -168,16 +187,20 @@ def _config(workload: Workload, shares: int) -> TrainingConfig:
 
 
 def _learn(learner: SelfPlayPPO, shares: list[PlayedShare]) -> tuple[float, float]:
-    """Seconds that the learner takes to play the shares over, and for that and all passes over them."""
+    """CPU seconds that the learner takes to play the shares over, and for that and all passes over them."""
     ordered = orders(learner.config, 0, 0, 1)
     named = [PlayedShare(order, *_arrays(share)) for order, share in zip(ordered, shares, strict=True)]
-    begun = perf_counter()
-    put_together(named, 0, learner.env, learner.rollout_buffer)
-    replay = perf_counter() - begun
-    rewards = learner.env.rewards()
-    learner.rollout_buffer.finish_deals(rewards, learner.env.luck(rewards))
-    learner.train()
-    return replay, perf_counter() - begun
+    replay, times, begun = 0.0, 0, process_time()
+    while process_time() - begun < FEWEST_SECONDS:
+        before = process_time()
+        learner.rollout_buffer.reset()
+        put_together(named, 0, learner.env, learner.rollout_buffer)
+        replay += process_time() - before
+        rewards = learner.env.rewards()
+        learner.rollout_buffer.finish_deals(rewards, learner.env.luck(rewards))
+        learner.train()
+        times += 1
+    return replay / times, (process_time() - begun) / times
 
 
 def _arrays(share: PlayedShare) -> tuple[Any, ...]:
@@ -185,41 +208,44 @@ def _arrays(share: PlayedShare) -> tuple[Any, ...]:
     return share.states, share.log_probs, share.values, share.explored, share.engine, share.network
 
 
-def show(found: list[tuple[Rates, list[Prediction]]], console: Console) -> None:
-    """Print what was measured, and what follows."""
-    measured = Table("measured on one core", *(rates.workload for rates, _ in found))
-    for name, text in _LINES.items():
-        measured.add_row(name, *(text(asdict(rates)) for rates, _ in found))
-    console.print(measured)
-    predicted = Table(
-        "predicted", "cores", "deals/s", "x one core", "bottleneck", "useful cores", "in, MB/s", "out, MB/s"
+def measured_table(found: Sequence[Rates]) -> str:
+    """What was measured, in Markdown."""
+    lines = [["one core", *(rates.workload for rates in found)]]
+    lines += [[name, *(text(rates) for rates in found)] for name, text in _LINES.items()]
+    return markdown_table(lines)
+
+
+def predicted_table(found: Sequence[Prediction]) -> str:
+    """What follows, in Markdown."""
+    names = (
+        "workload",
+        "cores",
+        "learners",
+        "deals/s",
+        "× one core",
+        "bottleneck",
+        "useful cores",
+        "in MB/s",
+        "out MB/s",
     )
-    for rates, predictions in found:
-        for p in predictions:
-            predicted.add_row(
-                rates.workload,
-                f"{p.cores:,}",
-                f"{p.rate:,.1f}",
-                f"{p.rate / p.alone:.1f}",
-                p.bottleneck,
-                f"{p.useful:,}",
-                f"{p.received / 1e6:.3f}",
-                f"{p.sent / 1e6:.3f}",
-            )
-    console.print(predicted)
+    lines = [list(names)]
+    for p in found:
+        cells = (p.workload, f"{p.cores:,}", f"{p.learners}", f"{p.rate:,.0f}", f"{p.rate / p.alone:.1f}", p.bottleneck)
+        lines.append([*cells, f"{p.useful:,}", f"{p.received / 1e6:.2f}", f"{p.sent / 1e6:.2f}"])
+    return markdown_table(lines)
 
 
-_LINES: Final[Mapping[str, Any]] = {
-    "deals played": lambda r: f"{r['deals']:,} ({r['games']} a share)",
-    "decisions, choices learned from, a deal": lambda r: f"{r['decisions']:.1f}, {r['choices']:.1f}",
-    "player: all but the network, decisions/s": lambda r: f"{r['decisions'] / r['rest']:,.0f}",
-    "player: network, choices/s": lambda r: f"{r['forward']:,.0f}",
-    "player: ms a deal": lambda r: f"{1000 * r['play']:.3f}",
-    "learner: choices/s in one pass": lambda r: f"{r['passes']:,.0f}",
-    "learner: playing over, ms a deal": lambda r: f"{1000 * r['replay']:.3f}",
-    "learner: ms a deal": lambda r: f"{1000 * r['learn']:.3f}",
-    "result of a deal, bytes": lambda r: f"{r['deal_bytes']:,.0f}",
-    "weights, bytes": lambda r: f"{r['weight_bytes']:,}",
+_LINES: Final[Mapping[str, Callable[[Rates], str]]] = {
+    "deals in a share, played in all": lambda r: f"{r.games}, {r.deals:,}",
+    "decisions of a deal, choices learned from": lambda r: f"{r.decisions:.1f}, {r.choices:.1f}",
+    "player: all but the network, decisions/s": lambda r: f"{r.decisions / r.rest:,.0f}",
+    "player: the network, choices/s": lambda r: f"{r.forward:,.0f}",
+    "player: ms a deal": lambda r: f"{1000 * r.play:.3f}",
+    "learner: choices/s in one pass": lambda r: f"{r.passes:,.0f}",
+    "learner: playing over, ms a deal": lambda r: f"{1000 * r.replay:.3f}",
+    "learner: ms a deal in all": lambda r: f"{1000 * r.learn:.3f}",
+    "result of a deal, bytes": lambda r: f"{r.deal_bytes:,.0f}",
+    "weights, bytes": lambda r: f"{r.weight_bytes:,}",
 }
 
 
@@ -232,13 +258,13 @@ def main(seconds: float, json_path: Path | None) -> None:
     found = []
     for number, workload in enumerate(WORKLOADS):
         with console.status(f"{workload.name} ({number + 1} of {len(WORKLOADS)})"):
-            rates = measure(workload, seconds)
-        found.append((rates, [predict(rates, cores) for cores in CORES]))
-    show(found, Console())
+            found.append(measure(workload, seconds))
+    follows = [prediction for rates in found for prediction in predictions(rates)]
+    print(measured_table(found), predicted_table(follows), sep="\n\n")
     if json_path is not None:
         report = {
-            "measured": [asdict(rates) for rates, _ in found],
-            "predicted": [[asdict(p) for p in predictions] for _, predictions in found],
+            "measured": [asdict(rates) for rates in found],
+            "predicted": [asdict(prediction) for prediction in follows],
             "machine": machine() | versions(),
         }
         write_atomically(json_path, json.dumps(report, indent=1) + "\n")
