@@ -187,7 +187,8 @@ def test_deals_are_played_with_the_weights_of_the_update_that_is_promised(
 
 @pytest.mark.parametrize("staleness", [0, 1])
 def test_a_run_in_shares_is_repeatable_and_resumes_to_the_same_weights(tmp_path: Path, staleness: int) -> None:
-    config = small(deals=40, pool=POOL, ppo=ppo(shares=2, copies=2, staleness=staleness))
+    average = {"average_rate": 0.1, "anchor": 0.5}
+    config = small(deals=40, pool=POOL, ppo=ppo(shares=2, copies=2, staleness=staleness) | average)
     train(config, tmp_path / "whole")
     train(config, tmp_path / "again")
 

@@ -31,7 +31,7 @@ FORMAT_VERSION = 1
 CHECKPOINT_FILE = "checkpoint.safetensors"
 BEHIND: Final = "behind."
 """Beginning of the names of the weights that the next deals are played with, where these are not the policy's."""
-LATER: Final = {"ppo": {"shares": 1, "staleness": 0, "learners": 1}}
+LATER: Final = {"ppo": {"shares": 1, "staleness": 0, "learners": 1, "average_rate": 0.0, "anchor": 0.0}}
 """Fields of a configuration that older checkpoints lack, and what was so before they were there."""
 MAY_CHANGE = ("name", "evaluation", "checkpoint_every", "threads")
 """Fields of the configuration that a resumed run may set anew; all others belong to the result."""

@@ -60,7 +60,7 @@ class Member:
             total, parts = loss(own)
             (total * share).backward()
             value = (total.detach() * share).reshape(1)
-        parameters = list(parameters)
+        parameters = [parameter for parameter in parameters if parameter.requires_grad]
         grads = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
         flat = torch.cat([value, *(grad.reshape(-1) for grad in grads)])
         try:

@@ -69,7 +69,7 @@ def make_config(deals: int, seed: int) -> PPOConfig:
 
 def main(updates: int = 20, deals: int = 16, seed: int = 1) -> list[float]:
     """Train; the entropy of the policy after each update, which falls as she learns what to prefer."""
-    ray.init(num_cpus=1, include_dashboard=False, ignore_reinit_error=True)
+    ray.init("local", num_cpus=1, include_dashboard=False, ignore_reinit_error=True)
     algorithm = make_config(deals, seed).build_algo()
     entropies = []
     for update in range(updates):

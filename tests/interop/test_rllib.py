@@ -91,7 +91,7 @@ def points_of(policies: list[Any], seed: int) -> float:
 
 def test_it_learns() -> None:
     """Duplicate deals of the trained policy against the untrained one: better beyond five standard errors."""
-    ray.init(num_cpus=1, include_dashboard=False, ignore_reinit_error=True)
+    ray.init("local", num_cpus=1, include_dashboard=False, ignore_reinit_error=True)
     make_config = runpy.run_path(str(EXAMPLE), run_name="example")["make_config"]
     algorithm = make_config(deals=16, seed=1).build_algo()
     untrained = copy.deepcopy(algorithm.get_module("seat"))
