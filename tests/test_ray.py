@@ -309,6 +309,16 @@ def test_the_driver_is_killed_again_and_again(nodes: Nodes, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
+def test_a_process_outside_the_cluster_is_a_client(nodes: Nodes, tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    process = start(f"ray:{nodes.client_address}", folder)
+    wait_for(lambda: len(nodes.actors()) == 2 or process.poll() is not None)
+    _, error = process.communicate(timeout=200)
+    assert (process.returncode, error) == (0, b"")
+    check_finished(folder)
+
+
+@pytest.mark.slow
 def test_an_instance_of_our_own_is_started_and_nothing_of_it_stays(tmp_path: Path) -> None:
     """Without an address: a Ray of one's own, which ends with the command, also when that is killed."""
     marker = f"SPADES_TEST={tmp_path.name}-{os.getpid()}"
