@@ -15,7 +15,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -98,18 +98,18 @@ def plain_seconds(pair: str, deals: int) -> dict[str, float]:
 
 @contextmanager
 def plain_processes(pair: str, deals: int) -> Iterator[list[subprocess.Popen[str]]]:
-    """Fresh processes that run `play_plainly`."""
-    edges = [deals * k // WORKERS for k in range(WORKERS + 1)]
+    """Fresh processes that run `play_plainly`, each with a seed of its own."""
     path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
+    command = [sys.executable, "-m", "benchmarks.backends", "--plain", pair]
     processes = [
         subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.backends", "--plain", pair, str(edges[k]), str(edges[k + 1])],
+            [*command, str(seed), str(deals // WORKERS)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
             env=os.environ | {"PYTHONPATH": path},
         )
-        for k in range(WORKERS)
+        for seed in range(WORKERS)
     ]
     try:
         yield processes
@@ -119,16 +119,14 @@ def plain_processes(pair: str, deals: int) -> Iterator[list[subprocess.Popen[str
             process.communicate()
 
 
-def play_plainly(pair: str, first: int, end: int) -> None:
-    """In a process of its own: get ready, wait for the word, and play deals `first` to `end - 1` at one go."""
-    job = job_of(pair)
-    agents = [load_agent(text) for text in job.agents]
-    warm_up(job, agents)
-    play_part(job, agents, START, 1)
-    print("ready", flush=True)
-    sys.stdin.readline()
-    play_part(job, agents, first, end - first)
-    print("done", flush=True)
+def play_plainly(pair: str, seed: int, deals: int) -> None:
+    """In a process of its own: get ready, wait for the word, and play, as `spades evaluate` does with one worker."""
+    with open_crew(Desk([job_of(pair, seed)])) as crew:
+        started(crew)
+        print("ready", flush=True)
+        sys.stdin.readline()
+        play_all(crew, 0, deals)
+        print("done", flush=True)
 
 
 def measure(pair: str, rounds: int, seconds: float, backend: Backend, console: Console) -> dict[str, Any]:
@@ -137,11 +135,17 @@ def measure(pair: str, rounds: int, seconds: float, backend: Backend, console: C
     with console.status(f"{pair}: trying out"):
         deals = deals_for(job, seconds)
     samples: dict[str, list[dict[str, float]]] = {"processes": [], "ray": [], "plain": []}
+    ways: dict[str, Callable[[], dict[str, float]]] = {
+        "processes": lambda: crew_seconds(job, deals, Backend()),
+        "ray": lambda: crew_seconds(job, deals, backend),
+        "plain": lambda: plain_seconds(pair, deals),
+    }
+    names = list(ways)
     for number in range(rounds):
         with console.status(f"{pair}: round {number + 1} of {rounds}, {deals:,} deals"):
-            samples["processes"].append(crew_seconds(job, deals, Backend()))
-            samples["ray"].append(crew_seconds(job, deals, backend))
-            samples["plain"].append(plain_seconds(pair, deals))
+            for k in range(len(names)):  # each begins a round in turn
+                name = names[(number + k) % len(names)]
+                samples[name].append(ways[name]())
     return {"pair": pair, "deals": deals, "samples": samples, **figures(samples)}
 
 
@@ -157,21 +161,20 @@ def figures(samples: dict[str, list[dict[str, float]]]) -> dict[str, float]:
 
 def show(found: list[dict[str, Any]], console: Console) -> None:
     """Print the figures as a table."""
-    table = Table("agents", "deals", "way", "seconds", "deals/s", "to begin, s", "against processes", "against plain")
+    table = Table("agents, deals", "way", "begins, s", "plays, s", "deals/s", "against plain", "against processes")
     for row in found:
         for way, samples in row["samples"].items():
-            seconds = statistics.median(sample["play"] for sample in samples)
-            spread = f"{min(s['play'] for s in samples):.1f}..{max(s['play'] for s in samples):.1f}"
+            times = sorted(sample["play"] for sample in samples)
+            seconds = statistics.median(times)
             plain = {"processes": row["processes_per_plain"], "ray": row["ray_per_plain"]}.get(way)
             table.add_row(
-                row["pair"],
-                f"{row['deals']:,}",
+                f"{row['pair']}, {row['deals']:,}",
                 way,
-                f"{seconds:.1f} ({spread})",
-                f"{row['deals'] / seconds:,.0f}",
                 f"{row[f'start_{way}']:.1f}",
+                f"{seconds:.1f} ({times[0]:.1f}..{times[-1]:.1f})",
+                f"{row['deals'] / seconds:,.0f}",
+                "" if plain is None else f"{plain:.2f} x speed",
                 f"{row['overhead_of_ray']:+.1%} time" if way == "ray" else "",
-                "" if plain is None else f"{plain:.2f} of the speed",
             )
     console.print(table)
 
@@ -203,7 +206,7 @@ def main(
     with connected(backend, WORKERS):
         connecting = time.perf_counter() - begun
         found = [measure(pair, rounds, seconds, backend, console) for pair in pairs or PAIRS]
-    show(found, Console())
+    show(found, Console(width=110))
     click.echo(f"Ray itself was started, or found, in {connecting:.1f} s; load {os.getloadavg()[1]:.1f} (5 minutes)")
     if json_path is not None:
         report = {"pairs": found, "connect_seconds": connecting, "rounds": rounds, "load": os.getloadavg()[1]}

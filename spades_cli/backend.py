@@ -31,6 +31,6 @@ def backend_option(function: F) -> F:
         show_default=True,
         metavar="local|ray[:ADDRESS]",
         help="Where the workers are: processes of this machine; actors of a Ray instance of its own here; or of the "
-        "Ray cluster at ADDRESS (HOST:PORT or auto). Never the result; docs/cluster.md.",
+        "Ray cluster at ADDRESS (HOST:PORT, ray://HOST:PORT or auto). Never the result; docs/cluster.md.",
     )
     return option(function)

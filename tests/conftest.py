@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import tempfile
 from collections.abc import Iterator
@@ -37,7 +38,8 @@ settings.load_profile("spades_env")
 @pytest.fixture(scope="session")
 def nodes() -> Iterator[Nodes]:
     """A Ray cluster of three nodes with a processor each, to which this process is connected."""
-    pytest.importorskip("ray", reason="needs the extra `ray`")
+    if importlib.util.find_spec("ray") is None:
+        pytest.skip("needs the extra `ray`")
     with ray_nodes() as cluster:
         yield cluster
 

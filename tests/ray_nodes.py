@@ -9,6 +9,7 @@ import logging
 import os
 import random
 import signal
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -34,17 +35,26 @@ class Nodes:
 
     Attributes:
         address: as `--backend ray:ADDRESS` takes it.
+        client_address: the same for a process that is on no node.
     """
 
     def __init__(self, count: int = 3) -> None:
         from ray.cluster_utils import Cluster
 
-        head = {"num_cpus": 1, "object_store_memory": STORE_BYTES, "include_dashboard": False}
-        self._cluster = Cluster(initialize_head=True, head_node_args={**head, "_system_config": SYSTEM_CONFIG})
+        with socket.create_server(("127.0.0.1", 0)) as place:
+            port = place.getsockname()[1]
+        head = {
+            "num_cpus": 1,
+            "object_store_memory": STORE_BYTES,
+            "include_dashboard": False,
+            "ray_client_server_port": port,
+            "_system_config": SYSTEM_CONFIG,
+        }
+        self._cluster = Cluster(initialize_head=True, head_node_args=head)
         self.others: list[Any] = []
         for _ in range(count - 1):
             self.add()
-        self.address = str(self._cluster.address)
+        self.address, self.client_address = str(self._cluster.address), f"ray://127.0.0.1:{port}"
 
     def add(self) -> Any:
         """Start a node."""

@@ -42,6 +42,7 @@ COMMANDS = {
         ("ray:10.0.0.1:6379", "ray", "10.0.0.1:6379"),
         ("ray:head.example-1.org:1", "ray", "head.example-1.org:1"),
         ("ray:[::1]:6379", "ray", "[::1]:6379"),
+        ("ray:ray://10.0.0.1:10001", "ray", "ray://10.0.0.1:10001"),
     ],
 )
 def test_backends(text: str, kind: str, address: str | None) -> None:
@@ -52,7 +53,7 @@ def test_backends(text: str, kind: str, address: str | None) -> None:
 
 
 WRONG = ["", "Local", "local:", "local:x", "ray:", "ray:x", "ray:x:", "ray:x:0", "ray:x:65536", "ray:x y:1", "dask"]
-WRONG += ["ray:a:1:2", "ray:ray:auto", "rays", "ray:x:１"]
+WRONG += ["ray:a:1:2", "ray:ray:auto", "rays", "ray:x:１", "ray://x:1", "ray:ray://x", "ray:http://x:1"]
 
 
 @pytest.mark.parametrize("text", WRONG)

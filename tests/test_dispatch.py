@@ -101,18 +101,17 @@ def test_what_has_been_cancelled_is_not_given() -> None:
 
 
 def test_a_lost_worker_loses_and_doubles_nothing() -> None:
-    """What had been answered counts; the rest is ordered again, first, in its order, from another worker."""
+    """What had been answered counts; the rest is ordered again, first, in order, one by one, from another worker."""
     with office(1) as (dispatcher, actors):
         answers = [dispatcher.order(b"%d" % k) for k in range(4)]
         until(lambda: actors and len(actors[0].given) == AHEAD)
         actors[0].answer("first")
         until(lambda: actors[0].texts == [b"1", b"2"])
         actors[0].lose()
-        until(lambda: len(actors) == 2 and actors[1].texts == [b"1", b"2"])
-        assert actors[0].ended
-        for _ in range(3):
-            until(lambda: actors[1].given)
+        for text in (b"1", b"2", b"3"):
+            until(lambda text=text: len(actors) == 2 and actors[1].texts == [text])
             actors[1].answer()
+        assert actors[0].ended
         assert [answer.result(10) for answer in answers] == ["first", b"1", b"2", b"3"]
 
 
@@ -132,17 +131,34 @@ def test_an_answer_that_comes_after_the_loss_of_its_worker_is_the_only_one() -> 
 
 
 def test_an_order_that_costs_three_workers_is_given_up_and_no_other() -> None:
-    """The one behind it is not blamed; and neither is one that was answered before."""
+    """The one behind it is not blamed: it was given with it once, and never again."""
     with office(1) as (dispatcher, actors):
         poison, other = dispatcher.order(b"poison"), dispatcher.order(b"other")
         for k in range(MOST_DEATHS):
-            until(lambda k=k: len(actors) == k + 1 and actors[k].texts == [b"poison", b"other"])
+            together = [b"poison", b"other"] if k == 0 else [b"poison"]
+            until(lambda k=k, together=together: len(actors) == k + 1 and actors[k].texts == together)
             actors[k].lose()
         with pytest.raises(PoisonedError, match="3 workers ended abruptly over it"):
             poison.result(10)
         until(lambda: len(actors) == MOST_DEATHS + 1 and actors[-1].texts == [b"other"])
         actors[-1].answer()
         assert other.result(10) == b"other"
+
+
+def test_poison_behind_another_order_is_found_although_it_takes_that_ones_answer_with_it() -> None:
+    """The first is done and its answer lost, again and again: it is blamed once, and given alone it is answered."""
+    with office(1) as (dispatcher, actors):
+        good, poison = dispatcher.order(b"good"), dispatcher.order(b"poison")
+        until(lambda: actors and actors[0].texts == [b"good", b"poison"])
+        actors[0].lose()
+        until(lambda: len(actors) == 2 and actors[1].texts == [b"good"])
+        actors[1].answer()
+        assert good.result(10) == b"good"
+        for k in range(1, 1 + MOST_DEATHS):
+            until(lambda k=k: len(actors) == k + 1 and actors[k].texts == [b"poison"])
+            actors[k].lose()
+        with pytest.raises(PoisonedError):
+            poison.result(10)
 
 
 def test_errors_of_the_work_are_not_tried_again() -> None:

@@ -18,7 +18,6 @@ from typing import Any
 
 import pytest
 import ray_work
-from light_agents import LIGHT
 from ray_nodes import STORE_BYTES, TESTS, Killer, Nodes, wait_for
 
 from evaluation.duplicate import evaluate
@@ -168,7 +167,8 @@ def test_poison_is_given_up_and_all_else_is_done(tmp_path: Path) -> None:
         with pytest.raises(PoisonedError, match="3 workers ended abruptly over it"):
             poison.result(120)
         assert [answer.result(120) for answer in answers] == list(range(20))
-    assert lines(notes).count("begun 66") == 3
+    # Once with others, when it may not have been clear which of them it was, and then alone.
+    assert lines(notes).count("begun 66") in (3, 4)
 
 
 def test_errors_come_out_as_they_were_raised(tmp_path: Path) -> None:
@@ -309,6 +309,16 @@ def test_the_driver_is_killed_again_and_again(nodes: Nodes, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
+def test_a_process_outside_the_cluster_is_a_client(nodes: Nodes, tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    process = start(f"ray:{nodes.client_address}", folder)
+    wait_for(lambda: len(nodes.actors()) == 2 or process.poll() is not None)
+    _, error = process.communicate(timeout=200)
+    assert (process.returncode, error) == (0, b"")
+    check_finished(folder)
+
+
+@pytest.mark.slow
 def test_an_instance_of_our_own_is_started_and_nothing_of_it_stays(tmp_path: Path) -> None:
     """Without an address: a Ray of one's own, which ends with the command, also when that is killed."""
     marker = f"SPADES_TEST={tmp_path.name}-{os.getpid()}"
@@ -331,7 +341,7 @@ def test_an_instance_of_our_own_is_started_and_nothing_of_it_stays(tmp_path: Pat
         assert len(left()) > 3
         process.kill()
         process.communicate(timeout=60)
-        wait_for(lambda: not left(), 60)
+        wait_for(lambda: not left(), 200)
         last = start("ray", folder)
         _, error = last.communicate(timeout=200)
     finally:
@@ -394,9 +404,9 @@ def test_an_object_is_sent_and_texts_are_taken_as_backends(nodes: Nodes) -> None
 
 @pytest.mark.slow
 def test_a_tournament_survives_kills(nodes: Nodes, tmp_path: Path) -> None:
-    fields = {"agents": ["easy", "random", LIGHT["hard"]], "games": 400, "min_games": 40}
+    fields = {"agents": ["easy", "random", "ray_work:SlowEasy"], "games": 900, "min_games": 300}
     whole = timeless(found_by(run_tournament(tournament_from(fields), tmp_path / "whole")))
-    with Killer(nodes, seed=5, most=5, pause=(3.0, 6.0)) as killer:
+    with Killer(nodes, seed=5, most=5, pause=(2.0, 4.0)) as killer:
         found = run_tournament(tournament_from(fields), tmp_path / "killed", workers=2, backend=RAY)
     assert timeless(found_by(found)) == whole
     print(f"{killer.killed} workers killed")

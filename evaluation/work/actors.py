@@ -19,15 +19,6 @@ from evaluation.work.origin import Parcel, check_identity, identity
 P = ParamSpec("P")
 R = TypeVar("R")
 
-LOST = (
-    ray.exceptions.RayActorError,
-    ray.exceptions.WorkerCrashedError,
-    ray.exceptions.NodeDiedError,
-    ray.exceptions.OutOfMemoryError,
-    ray.exceptions.ObjectLostError,
-)
-"""What says that a worker, or its node with what it had answered, is gone."""
-
 
 class RayWorkers(AbstractContextManager["RayWorkers"]):
     """Actors that carry out orders (`backend.Workers`); leaving the context ends them at once."""
@@ -155,10 +146,10 @@ def _future(reference: Any, read: Callable[[bytes], R]) -> Future[R]:
     def done(answer: Future[bytes]) -> None:
         try:
             future.set_result(read(answer.result()))
-        except LOST as error:
-            future.set_exception(LostError(_last_line(error)))
-        except ray.exceptions.RayError as error:
+        except ray.exceptions.RayTaskError as error:  # our own code raises nothing: it could not be loaded there
             future.set_exception(BackendError(f"a worker of the cluster cannot work: {_last_line(error)}"))
+        except ray.exceptions.RayError as error:  # the worker, or its node with what it had answered, is gone
+            future.set_exception(LostError(_last_line(error)))
         except BaseException as error:
             future.set_exception(error)
 

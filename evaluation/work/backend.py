@@ -16,7 +16,7 @@ from spades_env.checks import shown, whole_number
 P = ParamSpec("P")
 R = TypeVar("R")
 
-FORMS: Final = "local, ray (of its own, on this machine), ray:HOST:PORT, ray:auto"
+FORMS: Final = "local, ray (of its own, on this machine), ray:HOST:PORT, ray:ray://HOST:PORT, ray:auto"
 EXTRA: Final = "pip install 'spades-env[ray]'"
 MOST_PROCESSES: Final = 256
 MOST_ACTORS: Final = 4096
@@ -25,7 +25,7 @@ QUIET: Final = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": "."
 AHEAD: Final = 2
 """Orders in flight for each worker, so that none waits for orders, and results do not pile up."""
 
-_ADDRESS: Final = re.compile(r"auto|(?:\[[0-9A-Fa-f:.%]+\]|[\w.-]+):(\d{1,5})", re.ASCII)
+_ADDRESS: Final = re.compile(r"auto|(?:ray://)?(?:\[[0-9A-Fa-f:.%]+\]|[\w.-]+):(\d{1,5})", re.ASCII)
 
 
 class BackendError(ValueError):

@@ -52,11 +52,17 @@ class Hand(Protocol):
 
 @dataclass(eq=False)
 class _Order:
-    """An order, its answer, and how many workers were lost over it."""
+    """An order and its answer.
+
+    Attributes:
+        deaths: workers that were lost over it.
+        alone: it was lost once, so its worker gets nothing else: if that is lost, too, it is clear over what.
+    """
 
     text: Any
     answer: Future[Any]
     deaths: int = 0
+    alone: bool = False
 
 
 @dataclass(eq=False)
@@ -167,12 +173,22 @@ class Dispatcher:
 
     def _hand_out(self) -> None:
         """Give waiting orders to those who have least to do."""
-        while self._waiting and (free := [place for place in self._places if place.ready and len(place.given) < AHEAD]):
-            place, order = min(free, key=lambda place: len(place.given)), self._waiting.popleft()
+        while self._waiting and (place := self._place_for(self._waiting[0])):
+            order = self._waiting.popleft()
             if not order.answer.running() and not order.answer.set_running_or_notify_cancel():
                 continue
             place.given.append(order)
             place.hand.carry_out(order.text).add_done_callback(partial(self._post, self._answered, place, order))
+
+    def _place_for(self, order: _Order) -> _Place | None:
+        """Return who can take an order now, and has least to do."""
+        most = 1 if order.alone else AHEAD
+        free = [
+            place
+            for place in self._places
+            if place.ready and len(place.given) < most and not any(other.alone for other in place.given)
+        ]
+        return min(free, key=lambda place: len(place.given), default=None)
 
     def _answered(self, place: _Place, order: _Order, done: Future[Callable[[], Any]]) -> None:
         """Pass an answer on, once; or begin to mourn a worker."""
@@ -188,21 +204,28 @@ class Dispatcher:
             place.given.remove(order)
             _pass_on(order.answer, done)
         if place.lost and place.lost == len(place.given):
-            self._bury(place)
+            self._bury(place, error)
 
-    def _bury(self, place: _Place) -> None:
-        """Order again what a worker took with it: the first of that is what it was at."""
+    def _bury(self, place: _Place, error: BaseException | None) -> None:
+        """Order again what a worker took with it. `error`: how it was lost.
+
+        The first of that is what it was at, most likely; the answer to it may have been lost on its way, and the next
+        order be to blame. Given alone from now on, each is blamed for no other's deeds a second time.
+        """
         self._leave(place)
         self._vacant.append(0.0)
         lost = place.given
         lost[0].deaths += 1
+        for order in lost:
+            order.alone = True
         if lost[0].deaths == MOST_DEATHS:
-            lost.pop(0).answer.set_exception(
-                PoisonedError(
-                    f"{MOST_DEATHS} workers ended abruptly over it (out of memory, or an agent that ends its process?)"
-                )
+            poisoned = PoisonedError(
+                f"{MOST_DEATHS} workers ended abruptly over it (out of memory, or an agent that ends its process?)"
             )
+            poisoned.__cause__ = error
+            lost.pop(0).answer.set_exception(poisoned)
         _LOG.warning("a worker ended abruptly; what it was at is ordered again")
+        _LOG.info("how it was lost: %s", error)
         self.ordered_again += len(lost)
         self._waiting.extendleft(reversed(lost))
 
