@@ -10,6 +10,8 @@ import os
 import random
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -35,26 +37,17 @@ class Nodes:
 
     Attributes:
         address: as `--backend ray:ADDRESS` takes it.
-        client_address: the same for a process that is on no node.
     """
 
     def __init__(self, count: int = 3) -> None:
         from ray.cluster_utils import Cluster
 
-        with socket.create_server(("127.0.0.1", 0)) as place:
-            port = place.getsockname()[1]
-        head = {
-            "num_cpus": 1,
-            "object_store_memory": STORE_BYTES,
-            "include_dashboard": False,
-            "ray_client_server_port": port,
-            "_system_config": SYSTEM_CONFIG,
-        }
-        self._cluster = Cluster(initialize_head=True, head_node_args=head)
+        head = {"num_cpus": 1, "object_store_memory": STORE_BYTES, "include_dashboard": False}
+        self._cluster = Cluster(initialize_head=True, head_node_args={**head, "_system_config": SYSTEM_CONFIG})
         self.others: list[Any] = []
         for _ in range(count - 1):
             self.add()
-        self.address, self.client_address = str(self._cluster.address), f"ray://127.0.0.1:{port}"
+        self.address = str(self._cluster.address)
 
     def add(self) -> Any:
         """Start a node."""
@@ -67,6 +60,21 @@ class Nodes:
         self.others.remove(node)
         self._cluster.remove_node(node, allow_graceful=False)
 
+    @contextmanager
+    def client_server(self) -> Iterator[str]:
+        """A server for drivers that are on no node, and its address."""
+        with socket.create_server(("127.0.0.1", 0)) as place:
+            port = str(place.getsockname()[1])
+        options = ["--host", "127.0.0.1", "--port", port, "--address", self.address, "--mode", "proxy"]
+        command = [sys.executable, "-m", "ray.util.client.server", *options]
+        server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            wait_for(lambda: _listens(int(port)))
+            yield f"ray://127.0.0.1:{port}"
+        finally:
+            server.terminate()
+            server.wait(60)
+
     def actors(self) -> list[int]:
         """Process ids of all actors at the moment."""
         raylets = {pid for node in (self._cluster.head_node, *self.others) for pid in _raylets(node)}
@@ -75,6 +83,11 @@ class Nodes:
     def close(self) -> None:
         """End everything."""
         self._cluster.shutdown()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as line:
+        return line.connect_ex(("127.0.0.1", port)) == 0
 
 
 def _raylets(node: Any) -> list[int]:

@@ -245,13 +245,14 @@ def test_twenty_workers_and_nodes_are_killed_at_random_moments(nodes: Nodes, tmp
     print(f"{kills} workers and {min(rounds, 4)} nodes killed in {rounds} evaluations")
 
 
-def start(address: str, folder: Path, *more: str) -> subprocess.Popen[bytes]:
+def start(address: str, folder: Path) -> subprocess.Popen[bytes]:
     """Start an evaluation with two workers that keeps its parts in `folder`."""
     command = [sys.executable, "-m", "spades_cli.main", "evaluate", "ray_work:SlowEasy", "random", "--deals", "60"]
     command += ["--batch-size", "2", "--workers", "2", "--resume", str(folder)]
     command += ["--json", str(folder.with_suffix(".json"))]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(TESTS)])}
-    return subprocess.Popen([*command, "--backend", address, *more], env=environment, cwd=ROOT, stderr=subprocess.PIPE)
+    command += ["--backend", address]
+    return subprocess.Popen(command, env=environment, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
 def kept(folder: Path) -> set[str]:
@@ -311,9 +312,10 @@ def test_the_driver_is_killed_again_and_again(nodes: Nodes, tmp_path: Path) -> N
 @pytest.mark.slow
 def test_a_process_outside_the_cluster_is_a_client(nodes: Nodes, tmp_path: Path) -> None:
     folder = tmp_path / "kept"
-    process = start(f"ray:{nodes.client_address}", folder)
-    wait_for(lambda: len(nodes.actors()) == 2 or process.poll() is not None)
-    _, error = process.communicate(timeout=200)
+    with nodes.client_server() as address:
+        process = start(f"ray:{address}", folder)
+        wait_for(lambda: len(nodes.actors()) == 2 or process.poll() is not None)
+        _, error = process.communicate(timeout=200)
     assert (process.returncode, error) == (0, b"")
     check_finished(folder)
 
