@@ -33,6 +33,8 @@ CONFIG: Final = "train/selfplay.yaml"
 CORES: Final = (10, 100, 1000)
 CORES_A_NODE: Final = 16
 """Actors on one node share one copy of the weights; all learners are on one node."""
+LEARNED: Final = 1024
+"""Deals that the learner is measured with, if so many have been played."""
 FEWEST_SECONDS: Final = 2.0
 """CPU time for which the learner is measured, over and over the same deals if need be."""
 
@@ -140,7 +142,7 @@ def predictions(rates: Rates) -> list[Prediction]:
 
 
 def measure(workload: Workload, seconds: float) -> Rates:
-    """Let this process play shares for about so many seconds, with the champion's weights, and learn from them once."""
+    """Let this process play shares for about so many seconds, with the champion's weights, and learn from them."""
     torch.set_num_threads(1)
     config = _config(workload, 1)
     given = read_policy(FOLDER / "classic.safetensors")[0]
@@ -156,11 +158,12 @@ def measure(workload: Workload, seconds: float) -> Rates:
         shares.append(player.play(orders(config, workload.games * len(shares), 0, 1)[0]))
     played = process_time() - begun
     deals = workload.games * len(shares)
-    learner = SelfPlayPPO(_config(workload, len(shares)))
+    choices = sum(len(share.log_probs) for share in shares)
+    learned = shares[: max(1, LEARNED // workload.games)]
+    learner = SelfPlayPPO(_config(workload, len(learned)))
     learner.policy.begin_with(given)
     learner.set_logger(Logger(folder=None, output_formats=[]))
-    replay, learn = _learn(learner, shares)
-    choices = int(learner.rollout_buffer.counts.sum())
+    replay, learn = (spent / (len(learned) * workload.games) for spent in _learn(learner, learned))
     network = sum(share.network for share in shares)
     network *= played / (network + sum(share.engine for share in shares))
     return Rates(
@@ -172,9 +175,9 @@ def measure(workload: Workload, seconds: float) -> Rates:
         play=played / deals,
         rest=(played - network) / deals,
         forward=choices / network,
-        learn=learn / deals,
-        replay=replay / deals,
-        passes=choices * config.ppo.epochs / (learn - replay),
+        learn=learn,
+        replay=replay,
+        passes=choices / deals * config.ppo.epochs / (learn - replay),
         deal_bytes=sum(share.nbytes for share in shares) / deals,
         weight_bytes=sum(array.nbytes for array in weights.values()),
     )
@@ -190,6 +193,8 @@ def _learn(learner: SelfPlayPPO, shares: list[PlayedShare]) -> tuple[float, floa
     """CPU seconds that the learner takes to play the shares over, and for that and all passes over them."""
     ordered = orders(learner.config, 0, 0, 1)
     named = [PlayedShare(order, *_arrays(share)) for order, share in zip(ordered, shares, strict=True)]
+    # Once before: the first time a buffer is written to, the system has to find the memory.
+    put_together(named, 0, learner.env, learner.rollout_buffer)
     replay, times, begun = 0.0, 0, process_time()
     while process_time() - begun < FEWEST_SECONDS:
         before = process_time()

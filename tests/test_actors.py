@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,23 @@ def test_processes_play_what_this_one_plays(tmp_path: Path) -> None:
     config = small(deals=64, pool=POOL, ppo={"games": 16, "minibatch": 64, "shares": 4, "copies": 2, "staleness": 1})
     train(config, tmp_path / "here")
     train(config, tmp_path / "there", actors=2)
+    assert weights(tmp_path / "here" / "selfplay") == weights(tmp_path / "there" / "selfplay")
+
+
+def test_a_process_that_is_lost_ends_the_run_and_it_goes_on(tmp_path: Path) -> None:
+    """Processes of this machine are not replaced, as Ray's are: the run stops with a line, and resumes."""
+    config = small(deals=32, ppo={"games": 8, "minibatch": 64, "shares": 2})
+
+    def kill(model: SelfPlayPPO, entry: Any) -> None:
+        if model.num_timesteps == 16:
+            for process in multiprocessing.active_children():
+                process.kill()
+                process.join()
+
+    with pytest.raises(ShareError, match=r"ended abruptly .* --resume goes on"):
+        train(config, tmp_path / "there", actors=2, show=kill)
+    train(config, tmp_path / "there", resume=True)
+    train(config, tmp_path / "here")
     assert weights(tmp_path / "here" / "selfplay") == weights(tmp_path / "there" / "selfplay")
 
 

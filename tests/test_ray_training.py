@@ -170,15 +170,15 @@ def test_the_driver_is_killed_and_the_run_resumed(nodes: Nodes, tmp_path: Path) 
 
 
 def resident(pid: int) -> int:
-    """Bytes of a process in memory."""
+    """Bytes of a process's own memory; pages of the object store, which processes share, are none of it."""
     for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
-        if line.startswith("VmRSS:"):
+        if line.startswith("RssAnon:"):
             return 1024 * int(line.split()[1])
     raise AssertionError(pid)
 
 
 def test_weights_and_shares_are_let_go(nodes: Nodes) -> None:
-    """Weights of more than the object store go through it, collection after collection; actors grow no larger."""
+    """Weights of thrice the object store go through it, collection after collection; actors grow no larger."""
     run = small(
         network={"hidden": [1024, 1024], "precision": "float32"}, ppo={"games": 2, "minibatch": 64, "shares": 2}
     )
@@ -194,5 +194,5 @@ def test_weights_and_shares_are_let_go(nodes: Nodes) -> None:
                 (pid,) = nodes.actors()
                 before = resident(pid)
         assert nodes.actors() == [pid]
-        assert resident(pid) < before + 20 * 2**20
-    assert collections > 30
+        grown = resident(pid) - before
+        assert grown < 8 * size < collections * size / 4

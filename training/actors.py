@@ -7,7 +7,7 @@ the same bytes, so it can neither be missing nor count twice.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Future
+from concurrent.futures import BrokenExecutor, Future
 from time import perf_counter
 from typing import Any, Final
 
@@ -20,6 +20,12 @@ from training.shares import Order, PlayedShare, ShareError, SharePlayer
 
 SOURCES: Final = (("training", "**/*.py"),)
 """Beside the engine and the agents, which the backend compares: what decides how a share is played."""
+
+LOST: Final = (
+    "an actor, a process of this machine, ended abruptly (out of memory, or an agent that ends its process?); "
+    "--resume goes on from the last checkpoint"
+)
+"""On Ray another one takes over."""
 
 _player: SharePlayer | None = None
 """In an actor."""
@@ -47,7 +53,10 @@ class WorkerPlayers(Players):
         self._again = self._workers.ordered_again
         self._weight_bytes = sum(array.nbytes for array in weights.values())
         shared = self._workers.share(weights)
-        self._flying = [(order, self._workers.submit_with(shared, _play, order)) for order in orders]
+        try:
+            self._flying = [(order, self._workers.submit_with(shared, _play, order)) for order in orders]
+        except BrokenExecutor as error:
+            raise ShareError(LOST) from error
 
     def finish(self) -> Collected:
         """Wait for the shares, in whatever order they come."""
@@ -72,6 +81,8 @@ class WorkerPlayers(Players):
                 f"share {order.number} (seed {self._config.seed}, games {order.first}..{order.first + games - 1}, "
                 f"weights {order.version}) was given up: {error}"
             ) from error
+        except BrokenExecutor as error:
+            raise ShareError(LOST) from error
 
 
 def _agents_of(config: TrainingConfig) -> list[str]:

@@ -95,6 +95,9 @@ class Team(Member, AbstractContextManager["Team"]):
             from training.checkpoint import CHECKPOINT_FILE, save_checkpoint
 
             save_checkpoint(folder / CHECKPOINT_FILE, model, [])
+            # Whoever cannot begin says so here, and nobody waits for her at the meeting.
+            for future in [other.submit(_prepare) for other in self._others]:
+                future.result()
             joined = [other.submit(_join) for other in self._others]
             _meet(0, self.size, folder, model.device)
             stack.callback(dist.destroy_process_group)
@@ -134,7 +137,7 @@ def _begin(rank: int, config: dict[str, Any], folder: str) -> None:
     _place = rank, config_from(config, "the run's configuration"), Path(folder)
 
 
-def _join() -> None:
+def _prepare() -> None:
     """In a helping process: be what the first learner is."""
     from training.checkpoint import CHECKPOINT_FILE, load_checkpoint
     from training.selfplay import SelfPlayPPO
@@ -146,6 +149,13 @@ def _join() -> None:
     _helper = SelfPlayPPO(config, rank=rank)
     _helper.set_logger(Logger(folder=None, output_formats=[]))
     load_checkpoint(folder / CHECKPOINT_FILE, _helper)
+
+
+def _join() -> None:
+    """In a helping process: meet the others."""
+    assert _place is not None
+    assert _helper is not None
+    rank, config, folder = _place
     _meet(rank, config.ppo.learners, folder, _helper.device)
     _helper.team = Member(rank, config.ppo.learners)
 
