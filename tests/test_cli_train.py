@@ -12,7 +12,7 @@ pytest.importorskip("sb3_contrib", reason="needs the extra `train`")
 
 from spades_cli.main import main
 from spades_cli.output import INTERRUPTED
-from training.run import Keeper
+from training.keeper import Keeper
 
 SMALL = (
     *("--set", "deals=16", "--set", "threads=1", "--set", "ppo.games=8", "--set", "network.hidden=[8]"),

@@ -16,7 +16,7 @@ from small_training import small
 from agents.learned.weights import read_policy
 from spades_cli.main import main
 from spades_cli.output import INTERRUPTED
-from training.run import Keeper
+from training.keeper import Keeper
 from training.stages import is_finished
 
 

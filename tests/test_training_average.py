@@ -17,7 +17,8 @@ from small_training import collected, small  # noqa: E402
 from agents.learned.weights import read_policy  # noqa: E402
 from spades_env.configs import ConfigError  # noqa: E402
 from training.losses import divergence  # noqa: E402
-from training.run import AVERAGE_FILE, Interrupted, train  # noqa: E402
+from training.outcome import AVERAGE_FILE  # noqa: E402
+from training.run import Interrupted, train  # noqa: E402
 from training.selfplay import SelfPlayPPO  # noqa: E402
 
 PPO = {"games": 8, "minibatch": 64}

@@ -17,8 +17,9 @@ from evaluation.work.definition import code_hash
 from spades_env.checks import whole_number
 from spades_env.configs import config_path
 from training.config import TrainingConfig, TrainingConfigError, load_config
+from training.keeper import Report
 from training.report import RESULTS_FILE
-from training.run import Report, train
+from training.run import train
 
 DEFAULT_BUDGET: Final = 600_000
 """Deals to learn from."""

@@ -2,48 +2,33 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
-from time import perf_counter
-from typing import Any
 
-import numpy as np
 import torch
 import yaml
 from filelock import FileLock, Timeout
-from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 
-from agents.learned.network import PolicyNetwork
-from agents.learned.policy import LearnedAgent, load_policy
-from agents.learned.weights import POLICY_FILE, Description, input_size, policy_bytes, read_policy
+from agents.learned.weights import POLICY_FILE, input_size, read_policy
 from agents.registry import load_agent
-from evaluation.duplicate import Evaluation, evaluate
 from evaluation.work.backend import LOCAL, Backend
-from spades_env import __version__
 from spades_env.files import write_atomically
-from training.checkpoint import CHECKPOINT_FILE, load_checkpoint, save_checkpoint
+from training.checkpoint import CHECKPOINT_FILE, load_checkpoint
 from training.clone import Cloner
-from training.collected import CollectionLog
 from training.config import TrainingConfig
 from training.crew import check_actors, with_crew
 from training.distill import Distiller
+from training.keeper import Keeper, Report
 from training.labels import make_shards
 from training.nils import NilLearner
-from training.report import CONFIG_FILE, History, write_report
+from training.outcome import AVERAGE_FILE, final_results, save_policy
+from training.report import CONFIG_FILE, write_report
 from training.selfplay import SelfPlayPPO
 
-AVERAGE_FILE = "policy-average.safetensors"
-"""The policy of the averaged weights, where a run keeps any."""
-EARLY = 0.1
-"""The final policy is also measured against itself at this share of the training."""
 LOG_EVERY = 10
 """Collections between two entries of the TensorBoard log."""
-MOST_COMMON_BID, FEWEST_NILS = 0.6, 0.005
-"""Alarms: a bid more common, or nils of seats rarer, than this mean that the bidding has collapsed."""
 
 
 class RunError(ValueError):
@@ -52,10 +37,6 @@ class RunError(ValueError):
 
 class Interrupted(Exception):
     """The run was stopped by a signal; its checkpoint is saved."""
-
-
-Report = Callable[[SelfPlayPPO, dict[str, Any] | None], None]
-"""Called between collections with the model and, after an evaluation, its entry of the history."""
 
 
 def train(
@@ -136,87 +117,6 @@ def _begin_with(model: SelfPlayPPO, start: Path) -> None:
     model.policy.begin_with(tensors)
 
 
-def save_policy(path: Path, model: SelfPlayPPO, network: PolicyNetwork | None = None) -> None:
-    """Write the weights for playing: those learned last, or of another `network` of the same shape."""
-    config = model.config
-    trained = {
-        "deals": model.num_timesteps,
-        "seed": config.seed,
-        "config": config.model_dump(),
-        "spades_env": __version__,
-        "date": datetime.now(UTC).date().isoformat(),
-    }
-    description = Description(config.rule_set(), model.policy.hidden, model.policy.precision, trained)
-    write_atomically(path, policy_bytes((network or model.policy.network()).tensors(), description))
-
-
-def final_results(model: SelfPlayPPO, folder: Path) -> dict[str, Any]:
-    """The trained policy against the final opponents and against itself at a tenth of the training."""
-    config = model.config
-    agent = load_policy(folder / POLICY_FILE)
-    opponents: dict[str, Any] = {name: name for name in config.evaluation.final_opponents}
-    if config.opponent is None and snapshot_path(folder, EARLY).exists():
-        opponents[f"itself at {EARLY:.0%}"] = load_policy(snapshot_path(folder, EARLY))
-    found: dict[str, Any] = {}
-    for name, opponent in opponents.items():
-        result = evaluate(
-            agent,
-            opponent,
-            config.rule_set(),
-            deals=config.evaluation.final_deals,
-            seed=config.evaluation.seed + 1,
-            bag_price=config.bag_price,
-        )
-        found[name] = _entry(result)
-    return {
-        "deals": model.num_timesteps,
-        "minutes": model.seconds["all"] / 60,
-        "threads": torch.get_num_threads(),
-        "precision": model.policy.precision,
-        "bag_price": model.env.bag_price,
-        "opponents": found,
-        "warnings": collapse_warnings(next(iter(found.values()))["stats"]),
-        "speed": _speed(model),
-    }
-
-
-def collapse_warnings(stats: dict[str, Any]) -> list[str]:
-    """What looks like collapsed bidding in an agent's evaluation statistics."""
-    shares = np.array(stats["bid_histogram"]) / sum(stats["bid_histogram"])
-    warnings = []
-    if shares.max() > MOST_COMMON_BID:
-        warnings.append(f"the bid {shares.argmax()} makes up {shares.max():.0%} of all bids")
-    if stats["nil_rate"] < FEWEST_NILS:
-        warnings.append(f"only {stats['nil_rate']:.2%} of seats bid nil")
-    return warnings
-
-
-def snapshot_path(folder: Path, progress: float) -> Path:
-    """Where the policy at this share of the training lies."""
-    return folder / f"policy-{round(100 * progress):03d}.safetensors"
-
-
-def _entry(result: Evaluation) -> dict[str, Any]:
-    return {
-        "margin": result.margin.to_dict(),
-        "margin_raw": result.margin_raw.to_dict(),
-        "stats": result.stats(0),
-    }
-
-
-def _speed(model: SelfPlayPPO) -> dict[str, float]:
-    total = max(model.seconds["all"], 1e-9)
-    engine, network = model.seconds["engine"] / total, model.seconds["network"] / total
-    return {
-        "deals_per_second": model.num_timesteps / total,
-        "choices_per_second": model.choices_made / total,
-        "decisions_per_second": model.decisions_made / total,
-        "engine_share": engine,
-        "network_share": network,
-        "rest_share": 1 - engine - network,
-    }
-
-
 def _check_device(config: TrainingConfig) -> None:
     device, learners = config.device, config.ppo.learners
     if device != "cpu" and not torch.cuda.is_available():
@@ -239,115 +139,3 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-class Keeper(BaseCallback):
-    """Between collections: checkpoints, evaluations, time, progress, and the wish to stop."""
-
-    model: SelfPlayPPO
-
-    def __init__(self, folder: Path, model: SelfPlayPPO, history: History, show: Report | None) -> None:
-        super().__init__()
-        self.folder = folder
-        self.config = model.config
-        self.history = history
-        self.show = show
-        self.stopped = False
-        self.model = model
-        self._collections = CollectionLog(folder, model.num_timesteps)
-        self._saved_at = model.num_timesteps
-        self._since = perf_counter()
-
-    @contextmanager
-    def catching_signals(self) -> Iterator[None]:
-        """Let Ctrl-C and SIGTERM stop the run at the next collection; a second one stops at once."""
-        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-
-        def stop(number: int, frame: Any) -> None:
-            self.stopped = True
-            signal.signal(number, before[signal.Signals(number)])
-
-        try:
-            for number in before:
-                signal.signal(number, stop)
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    def _on_training_start(self) -> None:
-        self._since = perf_counter()
-
-    def _on_rollout_start(self) -> None:
-        self._add_time()
-        entry = self._evaluate() if self._is_due(self.config.evaluation.every) else None
-        if EARLY <= self.model.progress < 2 * EARLY and not snapshot_path(self.folder, EARLY).exists():
-            save_policy(snapshot_path(self.folder, EARLY), self.model)
-        step = max(1, round(self.config.checkpoint_every * self.config.deals))
-        if self.stopped or entry is not None or self.model.num_timesteps - self._saved_at >= step:
-            self._save()
-        if self.show:
-            self.show(self.model, entry)
-        self._since = perf_counter()
-
-    def _on_step(self) -> bool:
-        return not self.stopped
-
-    def _on_rollout_end(self) -> None:
-        if self.model.last_collection:
-            self._collections.add(self.model.last_collection)
-
-    def after_training(self) -> None:
-        """The last evaluation and checkpoint; a run that was stopped keeps just its checkpoint."""
-        if self.model.num_timesteps > self._saved_at:
-            self._add_time()
-            self._save()
-        if self.stopped or (self.history and self.history[-1]["deals"] == self.model.num_timesteps):
-            return
-        entry = self._evaluate()
-        self._save()
-        if self.show:
-            self.show(self.model, entry)
-
-    def _add_time(self) -> None:
-        self.model.seconds["all"] += perf_counter() - self._since
-
-    def _save(self) -> None:
-        save_checkpoint(self.folder / CHECKPOINT_FILE, self.model, self.history)
-        self._saved_at = self.model.num_timesteps
-
-    def _is_due(self, share: float) -> bool:
-        """Whether the training has passed the next multiple of `share`."""
-        done = len(self.history)
-        return done * share <= self.model.progress + 1e-9 and self.model.num_timesteps < self.config.deals
-
-    def _evaluate(self) -> dict[str, Any]:
-        """Measure the greedy policy against the opponents, keep a snapshot, write both to the history."""
-        agent = LearnedAgent(self.model.policy.network().tensors(), self.config.rule_set(), name=self.config.name)
-        settings = self.config.evaluation
-        found = {
-            opponent: _entry(
-                evaluate(
-                    agent,
-                    opponent,
-                    self.config.rule_set(),
-                    deals=settings.deals,
-                    seed=settings.seed,
-                    bag_price=self.config.bag_price,
-                )
-            )
-            for opponent in settings.opponents
-        }
-        entry = {
-            "deals": self.model.num_timesteps,
-            "minutes": self.model.seconds["all"] / 60,
-            "opponents": found,
-            "deals_log": self.model.last_deals,
-        }
-        self.history.append(entry)
-        for opponent, result in found.items():
-            self.model.logger.record(f"evaluation/{opponent}/margin", result["margin"]["mean"])
-            self.model.logger.record(f"evaluation/{opponent}/nil_rate", result["stats"]["nil_rate"])
-        self.model.logger.dump(self.model.num_timesteps)
-        save_policy(snapshot_path(self.folder, min(1.0, self.model.progress)), self.model)
-        return entry
