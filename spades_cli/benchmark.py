@@ -95,7 +95,7 @@ def command(
             result = store.get(task, text, scale, texts)
             assert result is not None
             results[text, task.id] = result
-    board = Board(tasks, texts, results, suite, scale, command_line(agents=texts))
+    board = Board(tasks, texts, results, suite, scale, command_line(("out",), agents=texts))
     write_atomically(folder / PAGE_FILE, markdown(board))
     write_json(board.to_dict(), str(folder / JSON_FILE))
     if not write_json(board.to_dict(), json_path):

@@ -71,7 +71,7 @@ def command(config: str, only: str | None, scale: float, out: str, workers: int,
         click.echo(f"spades: interrupted; finished duels are in {store.path}, the same command goes on", err=True)
         return INTERRUPTED
     rows = [row_of(duel, store.get(duel), reasons.get(duel)) for duel in duels]
-    line = command_line()
+    line = command_line(("out",))
     page, found = markdown(rows, line), {"command": line, "duels": rows, "versions": versions(), "machine": machine()}
     write_atomically(folder / PAGE_FILE, page)
     write_json(found, str(folder / JSON_FILE))

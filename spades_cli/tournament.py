@@ -84,7 +84,7 @@ def command(
             f"spades: interrupted; finished games are in {folder / GAMES_FOLDER}, the same command goes on", err=True
         )
         return INTERRUPTED
-    line = command_line()
+    line = command_line(("out",))
     found = {"command": line, **figures}
     write_atomically(folder / PAGE_FILE, markdown(found, line))
     write_json(found, str(folder / JSON_FILE))
