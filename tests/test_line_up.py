@@ -143,6 +143,14 @@ def test_records_of_two_agents_are_written_whole(capsys: pytest.CaptureFixture[s
     assert [record["players"] for record in records] == [["easy", "random"], ["random", "easy"]] * 4
 
 
+def test_a_record_goes_with_a_measurement_of_luck(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The deals are the same; what luck there was in them is not measured again for the record."""
+    path = tmp_path / "deals.jsonl"
+    status, _, err = run(capsys, "easy", "random", "--luck", "2", "--deals", "3", "--record", str(path))
+    assert status == 0, err
+    assert len(list(read_records(path))) == 6
+
+
 def test_an_agent_that_does_not_repeat_herself_gets_no_record(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
