@@ -290,7 +290,7 @@ def test_the_command_writes_page_and_json(
     found = json.loads(out)
     assert status == 0
     assert found == json.loads((tmp_path / "here" / "benchmark.json").read_text(encoding="utf-8"))
-    line = "spades benchmark --only 'bid_only|endgames' --scale 0.01 --out here easy"
+    line = "spades benchmark --only 'bid_only|endgames' --scale 0.01 easy"
     assert found["command"] == line
     assert line in (tmp_path / "here" / "benchmark.md").read_text(encoding="utf-8")
     assert [(r["agent"], r["task"], r["games"]) for r in found["results"]] == [
