@@ -88,7 +88,7 @@ class Looks(BaseCallback):
         return bool(self._looks)
 
 
-def stock(opponent: str, looks: Sequence[float], deals: int) -> Curve:
+def stock(opponent: str, looks: Sequence[float], deals: int, learning_rate: float) -> Curve:
     """Let MaskablePPO learn a team's two seats against `opponent`."""
     games = SpadesVecEnv(GAMES, RULES, team=True, opponents=opponent, episode="deal", dict_observation=False)
     model = MaskablePPO(
@@ -97,7 +97,7 @@ def stock(opponent: str, looks: Sequence[float], deals: int) -> Curve:
         n_steps=2 * STEPS_A_DEAL,
         batch_size=1024,
         n_epochs=2,
-        learning_rate=1e-3,
+        learning_rate=learning_rate,
         gamma=1.0,  # the reward comes with the deal's last card
         policy_kwargs={"net_arch": list(HIDDEN)},
         seed=1,
@@ -138,13 +138,18 @@ def _learn(model: MaskablePPO, steps: int, looks: Looks) -> Curve:
 @click.option(
     "--ours-deals", type=click.IntRange(1024), default=40_000, show_default=True, help="That ours is annealed over."
 )
-def main(seconds: float, looks: int, opponent: str, deals: int, ours_seconds: float, ours_deals: int) -> None:
+@click.option(
+    "--rate", type=click.FloatRange(1e-8, 1), default=3e-4, show_default=True, help="Learning rate of MaskablePPO."
+)
+def main(
+    seconds: float, looks: int, opponent: str, deals: int, ours_seconds: float, ours_deals: int, rate: float
+) -> None:
     """Let both learn, one after the other, and print the margin of each by processor time."""
     torch.set_num_threads(1)
     console = Console()
     table = Table("learner", "processor time, s", f"margin v {opponent}")
     runs = {
-        "MaskablePPO": lambda: stock(opponent, np.linspace(seconds / looks, seconds, looks).tolist(), deals),
+        "MaskablePPO": lambda: stock(opponent, np.linspace(seconds / looks, seconds, looks).tolist(), deals, rate),
         "self-play": lambda: ours(
             opponent, np.linspace(ours_seconds / looks, ours_seconds, looks).tolist(), deals, ours_deals
         ),
