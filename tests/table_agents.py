@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from spades_env.view import write_view_masks
 
 
-class _Late:
+class _Late(ABC):
     """Takes the first legal action when she is first asked, which is when a worker begins."""
 
     def __init__(self) -> None:
@@ -25,8 +26,9 @@ class _Late:
         write_view_masks(views, masks)
         return masks.argmax(axis=1).astype(np.int16)
 
+    @abstractmethod
     def fail(self, count: int) -> Any:
-        raise NotImplementedError
+        """What she does from the second time on, for so many views."""
 
 
 class Sleeper(_Late):

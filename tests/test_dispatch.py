@@ -1,4 +1,4 @@
-"""Orders and the workers that are lost over them (evaluation/work/dispatch.py), with workers that the tests play."""
+"""Orders and the workers that are lost over them (`evaluation.work.dispatch`), with workers that the tests play."""
 
 from __future__ import annotations
 

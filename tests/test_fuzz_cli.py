@@ -230,3 +230,5 @@ def test_some_command_lines(folder: Path) -> None:
 def test_many_command_lines(folder: Path) -> None:
     found = run(folder, 2, seconds=SECONDS)
     print(f"fuzz of the command line: {found.total()} lines: {dict(found)}")
+    assert found["status 2"] > found.total() / 2
+    assert found["would play"] > 0

@@ -23,6 +23,7 @@ def test_practice_gives_hints_and_takes_back(page: Page, table_url: str) -> None
     page.wait_for_selector(".card.legal")
     page.click("[data-key=undo]")
     page.wait_for_selector(".bidding")
+    assert page.locator(".card.legal").count() == 0
 
 
 @pytest.mark.slow
@@ -73,6 +74,7 @@ def test_a_setting_changes_the_game(page: Page, table_url: str, name: str) -> No
     open_table(page, table_url, "alone", preset, **BOTS, **fields)
     page.wait_for_selector(".decision .panel")
     page.wait_for_selector(seen)
+    assert page.locator(seen).count() >= 1
 
 
 @pytest.mark.slow

@@ -134,4 +134,6 @@ def test_vector_environment_of_the_single_one() -> None:
     games = supersuit.gym_vec_env_v0(gymnasium.make("spades_env/Spades-v0", episode="deal"), 2)
     seen, _ = games.reset(seed=1)
     for _ in range(20):
-        seen, _, _, _, _ = games.step(seen["action_mask"].argmax(axis=1))
+        seen, _, _, truncated, _ = games.step(seen["action_mask"].argmax(axis=1))
+        assert seen["action_mask"].any(axis=1).all()
+        assert not truncated.any()
