@@ -184,15 +184,14 @@ def test_weights_and_shares_are_let_go(nodes: Nodes) -> None:
     )
     given = SelfPlayPPO(run).policy.playing_weights()
     size = sum(array.nbytes for array in given.values())
-    collections, before = 3 * STORE_BYTES // size, 0
+    collections, held = 3 * STORE_BYTES // size, []
     with WorkerPlayers(run, "float32", RAY, 1) as players:
         for k in range(collections):
             players.begin(orders(run, 2 * k, k, 1), given)
             found = players.finish()
             assert found.sent == size
-            if k == 10:
-                (pid,) = nodes.actors()
-                before = resident(pid)
-        assert nodes.actors() == [pid]
-        grown = resident(pid) - before
-        assert grown < 8 * size < collections * size / 4
+            (pid,) = nodes.actors()
+            held.append(resident(pid))
+    third = collections // 3
+    # A reading swings by several weights, as freed memory goes back in pieces; a leak lifts the least of them too.
+    assert min(held[-third:]) - min(held[:third]) < third * size
