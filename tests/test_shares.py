@@ -61,6 +61,8 @@ def learner(**changes: Any) -> SelfPlayPPO:
         {"rules": "modern"},
         {"rules": "two_player"},
         {"explore": {"nil": 1.0}},
+        {"match": {}},
+        {"match": {}, "pool": POOL, "ppo": ppo(copies=2)},
     ],
 )
 def test_what_comes_of_a_share_is_what_the_learner_would_have_seen(changes: dict[str, Any]) -> None:

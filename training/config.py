@@ -118,6 +118,12 @@ class PoolConfig(Section):
         return self
 
 
+class MatchConfig(Section):
+    """Deals of a match: most begin at its scores, and each is worth what it changes of the chance to win the match."""
+
+    share: float = Field(0.8, ge=0, le=1, description="share of deals that begin in the midst of a match, not at 0:0")
+
+
 class CloneConfig(Section):
     """A supervised warm start: choices of a teacher who plays all seats."""
 
@@ -189,6 +195,9 @@ class TrainingConfig(Section):
     distill: DistillConfig | None = Field(
         None, description="learn from labels of a search; `deals` counts decisions then"
     )
+    match: MatchConfig | None = Field(
+        None, description="deals at the scores of a match, for its equity; none: deals at 0:0, for their points"
+    )
     bag_price: float | None = Field(
         None, ge=-100, le=100, description="points of a bag; none: derived from the rules, -9"
     )
@@ -210,6 +219,8 @@ class TrainingConfig(Section):
             raise ValueError(f"ppo.copies is {copies}; allowed: a divisor of ppo.games, {games}")
         if self.ppo.anchor > 0 and self.ppo.average_rate == 0:
             raise ValueError(f"ppo.anchor is {self.ppo.anchor}; allowed without ppo.average_rate: 0")
+        if self.match is not None and self.distill is not None:
+            raise ValueError("match and distill are given; allowed: one of them, labels are made at 0:0")
         if self.nils is not None and self.start is None:
             raise ValueError("start is none; allowed with nils: the policy whose nils are meant")
         if copies > 1 and ways and ways[0] in ("clone", "distill", "nils"):

@@ -105,7 +105,12 @@ class Keeper(BaseCallback):
 
     def _evaluate(self) -> dict[str, Any]:
         """Measure the greedy policy against the opponents, keep a snapshot, write both to the history."""
-        agent = LearnedAgent(self.model.policy.network().tensors(), self.config.rule_set(), name=self.config.name)
+        agent = LearnedAgent(
+            self.model.policy.network().tensors(),
+            self.config.rule_set(),
+            name=self.config.name,
+            knows_match=self.config.match is not None,
+        )
         settings = self.config.evaluation
         found = {
             opponent: entry_of(

@@ -18,6 +18,7 @@ from spades_env.envs.players import choose
 from spades_env.rules import Rules
 from spades_env.view import empty_views, views_to_act
 from training.config import PoolConfig
+from training.match import MatchStakes
 from training.seats import SeatVecEnv
 
 LEARNER = -1
@@ -36,8 +37,9 @@ class LineUpVecEnv(SeatVecEnv):
         agents: Sequence[Agent],
         *,
         copies: int = 1,
+        match: MatchStakes | None = None,
     ) -> None:
-        super().__init__(rules, games, seed, bag_price, copies=copies)
+        super().__init__(rules, games, seed, bag_price, copies=copies, match=match)
         self.agents = tuple(agents)
         self._owners: Owners = np.full((games, rules.players), LEARNER)
         self._views = empty_views(games)
@@ -83,9 +85,17 @@ class ResponderVecEnv(LineUpVecEnv):
     """The learner on one team's seats, team 0 in deals of even number and team 1 in the others, against one agent."""
 
     def __init__(
-        self, rules: Rules, games: int, seed: int, bag_price: float | None, opponent: Agent, *, copies: int = 1
+        self,
+        rules: Rules,
+        games: int,
+        seed: int,
+        bag_price: float | None,
+        opponent: Agent,
+        *,
+        copies: int = 1,
+        match: MatchStakes | None = None,
     ) -> None:
-        super().__init__(rules, games, seed, bag_price, [opponent], copies=copies)
+        super().__init__(rules, games, seed, bag_price, [opponent], copies=copies, match=match)
 
     def owners(self, numbers: npt.NDArray[np.int64]) -> Owners:
         """The learner's team goes by the parity of the number."""
@@ -106,8 +116,9 @@ class PoolVecEnv(LineUpVecEnv):
         pool: PoolConfig,
         *,
         copies: int = 1,
+        match: MatchStakes | None = None,
     ) -> None:
-        super().__init__(rules, games, seed, bag_price, agents, copies=copies)
+        super().__init__(rules, games, seed, bag_price, agents, copies=copies, match=match)
         self.pool = pool
         weights = np.array(list(pool.agents.values()), np.float64)
         self._chances = weights.cumsum() / weights.sum()

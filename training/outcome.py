@@ -35,7 +35,9 @@ def save_policy(path: Path, model: SelfPlayPPO, network: PolicyNetwork | None = 
         "spades_env": __version__,
         "date": datetime.now(UTC).date().isoformat(),
     }
-    description = Description(config.rule_set(), model.policy.hidden, model.policy.precision, trained)
+    description = Description(
+        config.rule_set(), model.policy.hidden, model.policy.precision, trained, knows_match=config.match is not None
+    )
     write_atomically(path, policy_bytes((network or model.policy.network()).tensors(), description))
 
 

@@ -22,9 +22,11 @@ from training.crew import check_actors, with_crew
 from training.distill import Distiller
 from training.keeper import Keeper, Report
 from training.labels import make_shards
+from training.match import open_to_scores
 from training.nils import NilLearner
 from training.outcome import AVERAGE_FILE, final_results, save_policy
 from training.report import CONFIG_FILE, write_report
+from training.seats import SeatVecEnv
 from training.selfplay import SelfPlayPPO
 
 LOG_EVERY = 10
@@ -114,6 +116,10 @@ def _begin_with(model: SelfPlayPPO, start: Path) -> None:
         )
     if description.hidden != hidden:
         raise RunError(f"start is {str(start)!r} with hidden widths {description.hidden}; allowed: {hidden}")
+    if model.config.match is not None and not description.knows_match:
+        table = SeatVecEnv(rules, 1, 0)
+        table.deal(0)
+        tensors = open_to_scores(tensors, table.observe(table.waiting())[0][0])
     model.policy.begin_with(tensors)
 
 

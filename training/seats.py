@@ -24,6 +24,7 @@ from spades_env.engine.step import new_games
 from spades_env.observation.blocks import FLAT_SIZE
 from spades_env.observation.selected import observe_games
 from spades_env.rules import Rules
+from training.match import MatchStakes
 
 
 def most_choices(rules: Rules) -> int:
@@ -33,12 +34,22 @@ def most_choices(rules: Rules) -> int:
 
 
 class SeatVecEnv(VecEnv):
-    """`games` single deals from 0:0 without bags; `num_envs` is games x players.
+    """`games` single deals; `num_envs` is games x players.
 
-    Every deal is there in `copies` neighbouring games, which differ in nothing but the chance of what is chosen.
+    They begin at 0:0 without bags and are worth their points, or with `match` where and what that says. Every deal is
+    there in `copies` neighbouring games, which differ in nothing but the chance of what is chosen.
     """
 
-    def __init__(self, rules: Rules, games: int, seed: int, bag_price: float | None = None, *, copies: int = 1) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        games: int,
+        seed: int,
+        bag_price: float | None = None,
+        *,
+        copies: int = 1,
+        match: MatchStakes | None = None,
+    ) -> None:
         self.rules = rules
         self.games = games
         self.copies = copies
@@ -46,6 +57,8 @@ class SeatVecEnv(VecEnv):
         # Evaluation numbers its deals under the plain seed; a seed of its own keeps training off those deals.
         self._deal_seed = int(np.random.SeedSequence([seed, 0x5EA75]).generate_state(1, np.uint64)[0] >> np.uint64(1))
         self._record = rules_to_record(rules)
+        self._match = match
+        self._before = np.zeros(games, np.float32)
         self.states = np.zeros(games, STATE)
         self._waiting = np.zeros(games, np.int64)
         self._observations = np.zeros((games, FLAT_SIZE), np.uint8)
@@ -58,7 +71,11 @@ class SeatVecEnv(VecEnv):
         """Deal games number `first_game` and on; the same number is the same deal and the same chance for ever."""
         distinct = self.states[: self.games // self.copies].copy()
         new_games(distinct, self._record, self._deal_seed, first_game // self.copies)
+        if self._match is not None:
+            self._match.begin(distinct)
         self.states[:] = np.repeat(distinct, self.copies)
+        if self._match is not None:
+            self._before = self._match.worth(self.states)
 
     def deal_numbers(self, first_game: int) -> npt.NDArray[np.int64]:
         """Number of the deal of each game, (games,), when `deal` was called with `first_game`."""
@@ -103,12 +120,20 @@ class SeatVecEnv(VecEnv):
         apply_choices(self.states, games, actions)
 
     def rewards(self) -> npt.NDArray[np.float32]:
-        """Once all deals are over: own points minus the others', bags priced, / 100, for every column."""
+        """Once all deals are over: what each brought the seat's team, in hundreds of points, for every column.
+
+        Own points minus the others', bags priced; in a match what the deal changed of its equity.
+        """
+        signs = np.where(np.arange(self.rules.players) % 2 == 0, 1, -1).astype(np.float32)
+        return (self._margins()[:, None] * signs).reshape(-1).astype(np.float32)
+
+    def _margins(self) -> npt.NDArray[np.float32]:
+        """The same for team 0 of every game, (games,)."""
+        if self._match is not None:
+            return self._match.worth(self.states) - self._before
         values = np.zeros((self.games, 2), np.float32)
         team_values(self.states, self.bag_price, values)
-        margin = (values[:, 0] - values[:, 1]) / 100
-        signs = np.where(np.arange(self.rules.players) % 2 == 0, 1, -1).astype(np.float32)
-        return (margin[:, None] * signs).reshape(-1).astype(np.float32)
+        return np.asarray((values[:, 0] - values[:, 1]) / 100, np.float32)
 
     def luck(self, rewards: npt.NDArray[np.float32]) -> npt.NDArray[np.float32] | None:
         """Mean of `rewards`, (columns,), of the same seat in the other copies of its deal; None without copies."""
