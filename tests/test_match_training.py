@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import signal
 from pathlib import Path
@@ -22,6 +23,7 @@ from agents.learned.network import PolicyNetwork  # noqa: E402
 from agents.learned.policy import LearnedAgent, load_policy  # noqa: E402
 from agents.learned.weights import input_size, read_policy  # noqa: E402
 from agents.registry import load_agent  # noqa: E402
+from evaluation.duplicate import evaluate  # noqa: E402
 from spades_env.configs import ConfigError  # noqa: E402
 from spades_env.engine.state import PHASE_MATCH_OVER, STATE, rules_to_record  # noqa: E402
 from spades_env.engine.step import advance, new_games  # noqa: E402
@@ -251,3 +253,15 @@ def test_clones_and_nils_learn_at_match_scores_too(tmp_path: Path) -> None:
     before, after = load_policy(clone), load_policy(nils)
     views = at_scores(CLASSIC, (340, -120))
     assert np.array_equal(before.outputs(views)[:, :73], after.outputs(views)[:, :73])
+
+
+def test_final_matches_stand_in_report_and_results(tmp_path: Path) -> None:
+    evaluation = {"every": 1.0, "deals": 2, "opponents": ["random"], "final_deals": 2, "final_opponents": ["random"]}
+    report = train(small(match={}, evaluation=evaluation | {"final_matches": 3}), tmp_path)
+    found = json.loads((report.parent / "results.json").read_text(encoding="utf-8"))["final"]["opponents"]["random"]
+    expected = evaluate(load_policy(report.parent), "random", deals=2, matches=3, seed=20_001).match_win_rate
+    assert expected is not None
+    assert found["match_win_rate"] == expected.to_dict()
+    assert f"Matches won, of 3 played twice with the same cards, teams swapped: random {expected.mean:.1%}" in (
+        report.read_text(encoding="utf-8")
+    )

@@ -165,6 +165,7 @@ class EvaluationConfig(Section):
     deals: int = Field(1000, ge=2, le=MAX_DEALS, description="duplicate deals of each evaluation on the way")
     opponents: list[str] = Field(["conservative", "easy"], min_length=1, description="agents, on the way")
     final_deals: int = Field(4000, ge=2, le=MAX_DEALS, description="duplicate deals of each final evaluation")
+    final_matches: int = Field(0, ge=0, le=MAX_DEALS, description="duplicate matches of each final evaluation")
     final_opponents: list[str] = Field(
         ["random", "conservative", "easy"], min_length=1, description="agents, at the end"
     )

@@ -55,6 +55,7 @@ def final_results(model: SelfPlayPPO, folder: Path) -> dict[str, Any]:
             opponent,
             config.rule_set(),
             deals=config.evaluation.final_deals,
+            matches=config.evaluation.final_matches,
             seed=config.evaluation.seed + 1,
             bag_price=config.bag_price,
         )
@@ -93,6 +94,7 @@ def entry_of(result: Evaluation) -> dict[str, Any]:
         "margin": result.margin.to_dict(),
         "margin_raw": result.margin_raw.to_dict(),
         "stats": result.stats(0),
+        "match_win_rate": result.match_win_rate.to_dict() if result.match_win_rate else None,
     }
 
 

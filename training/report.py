@@ -76,6 +76,7 @@ def _markdown(config: TrainingConfig, history: History, final: dict[str, Any], r
         "points per deal with 95 % intervals. `margin` prices a bag at "
         f"{final['bag_price']:+g} points, `margin_raw` counts bags as scored.",
         final_table(final["opponents"]),
+        *_matches(config.evaluation.final_matches, final["opponents"]),
         *[f"**Warning:** {warning}" for warning in final["warnings"]],
         "## On the way",
         f"![learning curve]({CURVE_FILE})",
@@ -112,6 +113,15 @@ def final_table(opponents: dict[str, Any]) -> str:
             f"{stats['bags_per_deal']:.2f} |"
         )
     return "\n".join(rows)
+
+
+def _matches(matches: int, opponents: dict[str, Any]) -> list[str]:
+    """A sentence on the matches won, if any were played."""
+    if matches == 0:
+        return []
+    rates = {name: found["match_win_rate"] for name, found in opponents.items()}
+    won = [f"{name} {rate['mean']:.1%} [{rate['low']:.1%}, {rate['high']:.1%}]" for name, rate in rates.items()]
+    return [f"Matches won, of {matches:,} played twice with the same cards, teams swapped: {', '.join(won)}."]
 
 
 def _history_table(history: History) -> str:
