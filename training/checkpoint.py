@@ -33,7 +33,7 @@ BEHIND: Final = "behind."
 """Beginning of the names of the weights that the next deals are played with, where these are not the policy's."""
 LATER: Final = {"ppo": {"shares": 1, "staleness": 0, "learners": 1, "average_rate": 0.0, "anchor": 0.0}}
 """Fields of a configuration that older checkpoints lack, and what was so before they were there."""
-MAY_CHANGE = ("name", "evaluation", "checkpoint_every", "threads")
+MAY_CHANGE = ("name", "evaluation", "alarms", "checkpoint_every", "threads")
 """Fields of the configuration that a resumed run may set anew; all others belong to the result."""
 
 
@@ -120,6 +120,23 @@ def load_checkpoint(path: Path, model: SelfPlayPPO) -> list[dict[str, Any]]:
     model.seconds.update(header["seconds"])
     model.last_deals = header["last_deals"]
     return list(header["history"])
+
+
+def restore_weights(path: Path, model: SelfPlayPPO, deals: int) -> None:
+    """Put the weights and optimizer moments in the checkpoint at `path`, of so many `deals`, into a `model` of its run.
+
+    Deals, history and all else of the model stay as they are.
+    """
+    header, tensors = _read(path)
+    _check_header(path, header, model)
+    if header["num_timesteps"] != deals:
+        raise CheckpointError(f"checkpoint {str(path)!r}: of {header['num_timesteps']} deals; expected: of {deals}")
+    try:
+        policy, optimizer = _policy_of(model, tensors), _optimizer_of(model, tensors)
+    except (KeyError, ValueError) as error:
+        raise CheckpointError(f"checkpoint {str(path)!r}: weights do not fit: {error}") from None
+    model.policy.load_state_dict(policy)
+    model.policy.optimizer.load_state_dict(optimizer)
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:

@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from agents.learned.champion import shipped_file
 from evaluation.duplicate import MAX_DEALS
 from spades_env.checks import shown
 from spades_env.configs import ConfigError, load_mapping, parse_value
 from spades_env.rules import Rules, as_rules
+from training.alarms import AlarmsConfig
+from training.section import Section
 
 DEPTH = 4
 """Levels of the file: the configuration, its sections, their fields, lists and rules in these."""
@@ -26,12 +28,6 @@ CHAMPION: Final = "champion"
 
 class TrainingConfigError(ConfigError):
     """A configuration that cannot be used; the message names the field, the value and what is allowed."""
-
-
-class Section(BaseModel):
-    """Strict and frozen: unknown keys and values of another type are refused."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
 class NetworkConfig(Section):
@@ -199,6 +195,7 @@ class TrainingConfig(Section):
     ppo: PPOConfig = PPOConfig()
     explore: ExploreConfig = ExploreConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
+    alarms: AlarmsConfig | None = Field(None, description="what may not come out of an evaluation; none: anything may")
 
     @model_validator(mode="after")
     def _one_way_to_learn(self) -> TrainingConfig:
@@ -215,6 +212,8 @@ class TrainingConfig(Section):
         if copies > 1 and ways and ways[0] in ("clone", "distill", "nils"):
             raise ValueError(f"ppo.copies is {copies}; allowed with {ways[0]}: 1, nothing there needs a baseline")
         self._check_shares(ways)
+        if self.alarms is not None and self.alarms.on_alarm == "roll_back":
+            self._check_roll_back(ways)
         return self
 
     def _check_shares(self, ways: list[str]) -> None:
@@ -229,6 +228,14 @@ class TrainingConfig(Section):
                 raise ValueError(f"ppo.{name} is {value}; allowed with {ways[0]}: {only}")
         if ppo.learners > 1 and self.device not in ("cpu", "cuda"):
             raise ValueError(f"device is {self.device!r}; allowed with ppo.learners {ppo.learners}: cpu, cuda")
+
+    def _check_roll_back(self, ways: list[str]) -> None:
+        if ways and ways[0] in ("clone", "distill", "nils"):
+            raise ValueError(f"alarms.on_alarm is 'roll_back'; allowed with {ways[0]}: warn, stop")
+        if self.ppo.learners > 1:
+            raise ValueError(
+                f"alarms.on_alarm is 'roll_back'; allowed with ppo.learners {self.ppo.learners}: warn, stop"
+            )
 
     @property
     def policy_plays(self) -> bool:

@@ -15,6 +15,7 @@ from agents.learned.policy import LearnedAgent
 from evaluation.duplicate import evaluate
 from training.checkpoint import CHECKPOINT_FILE, save_checkpoint
 from training.collected import CollectionLog
+from training.guard import Guard
 from training.outcome import EARLY, entry_of, save_policy, snapshot_path
 from training.report import History
 from training.selfplay import SelfPlayPPO
@@ -36,6 +37,7 @@ class Keeper(BaseCallback):
         self.show = show
         self.stopped = False
         self.model = model
+        self.guard = Guard(folder, model, history)
         self._collections = CollectionLog(folder, model.num_timesteps)
         self._saved_at = model.num_timesteps
         self._since = perf_counter()
@@ -70,6 +72,7 @@ class Keeper(BaseCallback):
             self._save()
         if self.show:
             self.show(self.model, entry)
+        self.guard.check(entry)
         self._since = perf_counter()
 
     def _on_step(self) -> bool:
@@ -90,6 +93,7 @@ class Keeper(BaseCallback):
         self._save()
         if self.show:
             self.show(self.model, entry)
+        self.guard.check(entry)
 
     def _add_time(self) -> None:
         self.model.seconds["all"] += perf_counter() - self._since
@@ -104,7 +108,7 @@ class Keeper(BaseCallback):
         return done * share <= self.model.progress + 1e-9 and self.model.num_timesteps < self.config.deals
 
     def _evaluate(self) -> dict[str, Any]:
-        """Measure the greedy policy against the opponents, keep a snapshot, write both to the history."""
+        """Measure the greedy policy against the opponents, keep it, write the figures to the history, heed alarms."""
         agent = LearnedAgent(self.model.policy.network().tensors(), self.config.rule_set(), name=self.config.name)
         settings = self.config.evaluation
         found = {
@@ -132,4 +136,5 @@ class Keeper(BaseCallback):
             self.model.logger.record(f"evaluation/{opponent}/nil_rate", result["stats"]["nil_rate"])
         self.model.logger.dump(self.model.num_timesteps)
         save_policy(snapshot_path(self.folder, min(1.0, self.model.progress)), self.model)
+        self.guard.judge(entry)
         return entry

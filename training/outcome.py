@@ -91,6 +91,7 @@ def entry_of(result: Evaluation) -> dict[str, Any]:
         "margin": result.margin.to_dict(),
         "margin_raw": result.margin_raw.to_dict(),
         "stats": result.stats(0),
+        "opponent_set_rate": result.stats(1)["set_rate"],
     }
 
 
