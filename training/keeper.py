@@ -16,6 +16,8 @@ from evaluation.duplicate import evaluate
 from training.checkpoint import CHECKPOINT_FILE, save_checkpoint
 from training.collected import CollectionLog
 from training.guard import Guard
+from training.league import SNAPSHOTS_FOLDER, snapshot_file
+from training.line_ups import PoolVecEnv
 from training.outcome import EARLY, entry_of, save_policy, snapshot_path
 from training.report import History
 from training.selfplay import SelfPlayPPO
@@ -65,6 +67,8 @@ class Keeper(BaseCallback):
     def _on_rollout_start(self) -> None:
         self._add_time()
         entry = self._evaluate() if self._is_due(self.config.evaluation.every) else None
+        if entry is None or entry["alarm_action"] != "stop":
+            self._take_snapshot()
         if EARLY <= self.model.progress < 2 * EARLY and not snapshot_path(self.folder, EARLY).exists():
             save_policy(snapshot_path(self.folder, EARLY), self.model)
         step = max(1, round(self.config.checkpoint_every * self.config.deals))
@@ -81,6 +85,11 @@ class Keeper(BaseCallback):
     def _on_rollout_end(self) -> None:
         if self.model.last_collection:
             self._collections.add(self.model.last_collection)
+        table = self.model.env
+        if isinstance(table, PoolVecEnv) and table.league:
+            table.note_results()
+            for name, value in table.facts().items():
+                self.model.logger.record(f"pool/{name}", value)
 
     def after_training(self) -> None:
         """The last evaluation and checkpoint; a run that was stopped keeps just its checkpoint."""
@@ -95,12 +104,27 @@ class Keeper(BaseCallback):
             self.show(self.model, entry)
         self.guard.check(entry)
 
+    def _take_snapshot(self) -> None:
+        """Let the policy as it is now be one of its own opponents, if it is time for that."""
+        table = self.model.env
+        if not isinstance(table, PoolVecEnv) or table.league is None:
+            return
+        deals = self.model.num_timesteps
+        if table.league.is_due(deals, self.config.deals):
+            file = snapshot_file(self.folder / SNAPSHOTS_FOLDER, deals)
+            file.parent.mkdir(exist_ok=True)
+            save_policy(file, self.model)
+            table.league.add(file, deals)
+
     def _add_time(self) -> None:
         self.model.seconds["all"] += perf_counter() - self._since
 
     def _save(self) -> None:
         save_checkpoint(self.folder / CHECKPOINT_FILE, self.model, self.history)
         self._saved_at = self.model.num_timesteps
+        table = self.model.env
+        if isinstance(table, PoolVecEnv) and table.league:
+            table.league.forget_files(self.folder / SNAPSHOTS_FOLDER)
 
     def _is_due(self, share: float) -> bool:
         """Whether the training has passed the next multiple of `share`."""
