@@ -137,23 +137,26 @@ def test_the_command_says_in_a_line_what_stopped_it(tmp_path: Path, capsys: pyte
     assert main(again) == 0
 
 
-def alarmed_at(deals: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let there be one alarm, at the evaluation after so many deals."""
+def alarmed_at(monkeypatch: pytest.MonkeyPatch, *deals: int) -> None:
+    """Let there be an alarm at the evaluations after so many deals, and at no other."""
     alarm = {"measure": "nils", "against": "random", "value": 0.0, "low": 0.1, "high": None}
-    monkeypatch.setattr(guard, "alarms_of", lambda entry, *_: [alarm] if entry["deals"] == deals else [])
+    monkeypatch.setattr(guard, "alarms_of", lambda entry, *_: [alarm] if entry["deals"] in deals else [])
 
 
-def going_back(**ppo: Any) -> Any:
-    """A run of five collections, evaluated before each, that goes back when there is an alarm."""
+def going_back(after: float = 0.5, **ppo: Any) -> Any:
+    """A run of five collections, evaluated before each, that goes back when there is an alarm after 20 deals.
+
+    With alarms at 16 and 24 it goes back from 24 to 0 or 8, so not to the weights that staleness plays with there.
+    """
     sizes = {"games": 8, "minibatch": 64} | ppo
-    return small(deals=40, ppo=sizes, alarms=OFF | {"on_alarm": "roll_back", "after": 0.0}, evaluation=EVALUATION)
+    return small(deals=40, ppo=sizes, alarms=OFF | {"on_alarm": "roll_back", "after": after}, evaluation=EVALUATION)
 
 
 def test_going_back_takes_weights_and_moments_and_half_the_rate(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Deals go on: the next collection is not one that was learned from before."""
-    alarmed_at(24, monkeypatch)
+    alarmed_at(monkeypatch, 16, 24)
     rates, firsts = {}, []
 
     def look(model: SelfPlayPPO, found: Any) -> None:
@@ -170,7 +173,7 @@ def test_going_back_takes_weights_and_moments_and_half_the_rate(
             pair = (model.policy.optimizer.state_dict()["state"], other.policy.optimizer.state_dict()["state"])
             assert pair[0].keys() == pair[1].keys()
             assert all(torch.equal(pair[0][k][name], pair[1][k][name]) for k in pair[0] for name in pair[0][k])
-        elif found is not None and model.num_timesteps < 24:
+        elif found is not None and model.num_timesteps < 16:
             best.update(max(best, found, key=lambda e: e["opponents"]["random"]["margin"]["mean"]) if best else found)
 
     best: dict[str, Any] = {}
@@ -185,13 +188,13 @@ def test_a_run_that_went_back_resumes_to_the_same_weights(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ppo: dict[str, Any]
 ) -> None:
     """Interrupted before, in the middle of, and after going back."""
-    alarmed_at(24, monkeypatch)
+    alarmed_at(monkeypatch, 16, 24)
     config = going_back(**ppo)
     train(config, tmp_path / "whole")
     monkeypatch.setattr(guard, "alarms_of", lambda *_: [])
     train(config, tmp_path / "calm")
     assert weights(tmp_path / "whole" / "selfplay") != weights(tmp_path / "calm" / "selfplay")
-    alarmed_at(24, monkeypatch)
+    alarmed_at(monkeypatch, 16, 24)
     for stop in (16, 24, 32):
         folder = tmp_path / str(stop)
 
@@ -213,7 +216,7 @@ def test_after_going_back_no_deal_is_played_with_the_weights_that_were_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With staleness, too: the collection that was begun with them is let go."""
-    alarmed_at(24, monkeypatch)
+    alarmed_at(monkeypatch, 16, 24)
     used: dict[int, Any] = {}
     collect = SelfPlayPPO._have_played
 
@@ -229,6 +232,16 @@ def test_after_going_back_no_deal_is_played_with_the_weights_that_were_left(
     monkeypatch.setattr(SelfPlayPPO, "_have_played", spy)
     train(going_back(staleness=1), tmp_path)
     assert used == {0: 0, 8: 1, 16: 1, 24: 0, 32: 1}
+
+
+@pytest.mark.slow
+def test_actors_go_back_with_the_learner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they have begun with the weights that are left is played again, to the same bytes as without them."""
+    alarmed_at(monkeypatch, 16, 24)
+    config = going_back(shares=2, staleness=1)
+    train(config, tmp_path / "here")
+    train(config, tmp_path / "there", actors=2)
+    assert weights(tmp_path / "here" / "selfplay") == weights(tmp_path / "there" / "selfplay")
 
 
 def test_going_back_has_an_end(tmp_path: Path) -> None:
@@ -247,13 +260,13 @@ def test_going_back_has_an_end(tmp_path: Path) -> None:
 def test_without_a_good_evaluation_there_is_nowhere_to_go_back_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    alarmed_at(0, monkeypatch)
+    alarmed_at(monkeypatch, 0)
     with pytest.raises(AlarmError, match="with no evaluation without alarms to go back to"):
-        train(going_back(), tmp_path)
+        train(going_back(after=0.0), tmp_path)
 
 
 def test_another_best_file_than_the_histories_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    alarmed_at(24, monkeypatch)
+    alarmed_at(monkeypatch, 16, 24)
 
     def swap(model: SelfPlayPPO, found: Any) -> None:
         if model.num_timesteps == 16:
