@@ -187,3 +187,15 @@ class Bar:
         self.progress.console.print(
             f"{entry['deals']:>9,} deals: points per deal against {margins}{bidding}", soft_wrap=True
         )
+        self._show_alarms(entry)
+
+    def _show_alarms(self, entry: dict[str, Any]) -> None:
+        """A line for every alarm that something came of, and for going back."""
+        from training.alarms import alarm_text
+
+        for alarm in entry["alarms"] if entry["alarm_action"] else []:
+            self.progress.console.print(f"Alarm: {alarm_text(alarm)}", style="bold red", soft_wrap=True)
+        if entry["rolled_back_to"] is not None:
+            self.progress.console.print(
+                f"Rolled back to the weights after {entry['rolled_back_to']:,} deals, learning rate halved"
+            )

@@ -26,17 +26,29 @@ class Apart:
         self.players = players
         self.behind = behind
         """With staleness: the weights that the next deals are played with; None before the first update."""
+        self.renewed = False
+        """Whether `behind` are the policy's own weights, because the run has gone back to earlier ones."""
         self._config = config
         self._begun = False
+
+    def renew(self, policy: SeatPolicy) -> None:
+        """Play the next deals with the weights of `policy` as they are now; those begun with others are let go."""
+        if not self._config.ppo.staleness:
+            return
+        if self._begun:
+            self.players.finish()
+            self._begun = False
+        self.behind, self.renewed = policy.playing_weights(), True
 
     def collect(self, first: int, policy: SeatPolicy, table: SeatVecEnv, buffer: DealBuffer) -> tuple[Collected, Facts]:
         """Have the deals from number `first` on played, and put them into the empty `buffer`."""
         stale, number = self._config.ppo.staleness, first // table.games
         if not self._begun:
-            # With staleness only at the start, and where a run goes on.
-            self._begin(first, max(0, number - stale), policy.playing_weights() if self.behind is None else self.behind)
+            # With staleness only at the start, where a run goes on, and where it has gone back.
+            version = number if self.renewed else max(0, number - stale)
+            self._begin(first, version, policy.playing_weights() if self.behind is None else self.behind)
         found = self.players.finish()
-        self._begun = False
+        self._begun = self.renewed = False
         put_together(found.shares, first, table, buffer)
         following = first + table.games
         if stale:

@@ -1,7 +1,7 @@
 """Checkpoints: one safetensors file with everything a run needs to go on exactly where it stopped. No pickle.
 
 Deals, choices and minibatches are functions of (seed, deals so far), so weights, optimizer moments and counters are
-the whole state.
+the whole state, with a league also who wins against which snapshot; the snapshots' weights are in files of their own.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ from spades_env.checks import shown
 from spades_env.files import write_atomically
 from spades_env.observation.blocks import OBSERVATION_VERSION
 from training.config import TrainingConfig
+from training.league import SNAPSHOTS_FOLDER, STATE_FORM, League, read_snapshots
+from training.line_ups import PoolVecEnv
+from training.pool import PoolConfig
 from training.selfplay import SelfPlayPPO
 
 FORMAT = "spades_env.checkpoint"
@@ -31,9 +34,15 @@ FORMAT_VERSION = 1
 CHECKPOINT_FILE = "checkpoint.safetensors"
 BEHIND: Final = "behind."
 """Beginning of the names of the weights that the next deals are played with, where these are not the policy's."""
-LATER: Final = {"ppo": {"shares": 1, "staleness": 0, "learners": 1, "average_rate": 0.0, "anchor": 0.0}}
+LATER: Final = {
+    "ppo": {"shares": 1, "staleness": 0, "learners": 1, "average_rate": 0.0, "anchor": 0.0},
+    "pool": {
+        name: PoolConfig.model_fields[name].default
+        for name in ("snapshots", "snapshot_every", "snapshot_weight", "hardness", "result_rate")
+    },
+}
 """Fields of a configuration that older checkpoints lack, and what was so before they were there."""
-MAY_CHANGE = ("name", "evaluation", "checkpoint_every", "threads")
+MAY_CHANGE = ("name", "evaluation", "alarms", "checkpoint_every", "threads")
 """Fields of the configuration that a resumed run may set anew; all others belong to the result."""
 
 
@@ -51,6 +60,7 @@ HEADER: Final[Mapping[str, Any]] = {
     "decisions_made": int,
     "seconds": Each(NUMBER),
     "last_deals": dict,
+    "league": Maybe([STATE_FORM]),
     "history": [
         {
             "deals": int,
@@ -91,6 +101,7 @@ def save_checkpoint(path: Path, model: SelfPlayPPO, history: list[dict[str, Any]
         "decisions_made": model.decisions_made,
         "seconds": dict(model.seconds),
         "last_deals": model.last_deals,
+        "league": league.state() if (league := _league_of(model)) else None,
         "history": history,
     }
     data = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
@@ -107,11 +118,15 @@ def load_checkpoint(path: Path, model: SelfPlayPPO) -> list[dict[str, Any]]:
         behind = _behind_of(model, tensors, header["num_timesteps"])
     except (KeyError, ValueError) as error:
         raise CheckpointError(f"checkpoint {str(path)!r}: weights do not fit: {error}") from None
+    league = _league_of(model)
+    snapshots = read_snapshots(path.parent / SNAPSHOTS_FOLDER, header.get("league") or []) if league else []
     # Nothing of the model has been touched before everything was found good.
     model.policy.load_state_dict(policy)
     model.policy.optimizer.load_state_dict(optimizer)
     if model.apart:
         model.apart.behind = behind
+    if league:
+        league.snapshots = snapshots
     model.num_timesteps = header["num_timesteps"]
     model._n_updates = header["n_updates"]
     model._current_progress_remaining = 1 - model.progress
@@ -120,6 +135,23 @@ def load_checkpoint(path: Path, model: SelfPlayPPO) -> list[dict[str, Any]]:
     model.seconds.update(header["seconds"])
     model.last_deals = header["last_deals"]
     return list(header["history"])
+
+
+def restore_weights(path: Path, model: SelfPlayPPO, deals: int) -> None:
+    """Put the weights and optimizer moments in the checkpoint at `path`, of so many `deals`, into a `model` of its run.
+
+    Deals, history and all else of the model stay as they are.
+    """
+    header, tensors = _read(path)
+    _check_header(path, header, model)
+    if header["num_timesteps"] != deals:
+        raise CheckpointError(f"checkpoint {str(path)!r}: of {header['num_timesteps']} deals; expected: of {deals}")
+    try:
+        policy, optimizer = _policy_of(model, tensors), _optimizer_of(model, tensors)
+    except (KeyError, ValueError) as error:
+        raise CheckpointError(f"checkpoint {str(path)!r}: weights do not fit: {error}") from None
+    model.policy.load_state_dict(policy)
+    model.policy.optimizer.load_state_dict(optimizer)
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -190,6 +222,11 @@ def _completed(config: Mapping[str, Any]) -> dict[str, Any]:
         name: LATER[name] | value if name in LATER and isinstance(value, dict) else value
         for name, value in config.items()
     }
+
+
+def _league_of(model: SelfPlayPPO) -> League | None:
+    """The snapshots at the model's tables."""
+    return model.env.league if isinstance(model.env, PoolVecEnv) else None
 
 
 def _policy_of(model: SelfPlayPPO, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from agents.learned.champion import shipped_file
 from evaluation.duplicate import MAX_DEALS
 from spades_env.checks import shown
 from spades_env.configs import ConfigError, load_mapping, parse_value
 from spades_env.rules import Rules, as_rules
+from training.alarms import AlarmsConfig
+from training.pool import PoolConfig
+from training.section import Section
 
 DEPTH = 4
 """Levels of the file: the configuration, its sections, their fields, lists and rules in these."""
@@ -26,12 +29,6 @@ CHAMPION: Final = "champion"
 
 class TrainingConfigError(ConfigError):
     """A configuration that cannot be used; the message names the field, the value and what is allowed."""
-
-
-class Section(BaseModel):
-    """Strict and frozen: unknown keys and values of another type are refused."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
 class NetworkConfig(Section):
@@ -95,27 +92,6 @@ class ExploreConfig(Section):
     weight: float = Field(1.0, ge=0, description="weight of such a bid in the loss, as a share of an ordinary bid's")
     floor: float = Field(0.03, ge=0, lt=1, description="a bad such bid counts only where it is at least this likely")
     prior_weight: float = Field(0.01, ge=0, description="weight of the cross-entropy to a fixed spread of bids")
-
-
-class PoolConfig(Section):
-    """Agents that sit at some of the tables of self-play, so that the policy meets more than itself."""
-
-    agents: dict[str, float] = Field(min_length=1, description="agents, or policy files, and how often each is taken")
-    opponents: float = Field(0.2, ge=0, le=1, description="share of deals with one of them on the other team's seats")
-    partners: float = Field(0.0, ge=0, le=1, description="share of deals with one of them on a single seat")
-
-    @field_validator("agents")
-    @classmethod
-    def _weights(cls, agents: dict[str, float]) -> dict[str, float]:
-        if not all(weight > 0 for weight in agents.values()):
-            raise ValueError("every weight must be above 0")
-        return agents
-
-    @model_validator(mode="after")
-    def _shares(self) -> PoolConfig:
-        if self.opponents + self.partners > 1:
-            raise ValueError("opponents and partners together must be at most 1")
-        return self
 
 
 class MatchConfig(Section):
@@ -190,7 +166,9 @@ class TrainingConfig(Section):
         description="policy whose weights to begin with: a file, a run's folder, stage:NAME, the run NAME beside "
         "this one, or champion, the shipped one for these rules; none: random weights",
     )
-    pool: PoolConfig | None = Field(None, description="agents at some of the tables; none: the policy alone")
+    pool: PoolConfig | None = Field(
+        None, description="agents and past policies at some of the tables; none: the policy alone"
+    )
     clone: CloneConfig | None = Field(None, description="learn a teacher's choices; none: by self-play")
     nils: NilsConfig | None = Field(None, description="learn only how likely nils are made, from `start` on; none: no")
     distill: DistillConfig | None = Field(
@@ -209,6 +187,7 @@ class TrainingConfig(Section):
     ppo: PPOConfig = PPOConfig()
     explore: ExploreConfig = ExploreConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
+    alarms: AlarmsConfig | None = Field(None, description="what may not come out of an evaluation; none: anything may")
 
     @model_validator(mode="after")
     def _one_way_to_learn(self) -> TrainingConfig:
@@ -227,6 +206,9 @@ class TrainingConfig(Section):
         if copies > 1 and ways and ways[0] in ("clone", "distill", "nils"):
             raise ValueError(f"ppo.copies is {copies}; allowed with {ways[0]}: 1, nothing there needs a baseline")
         self._check_shares(ways)
+        self._check_snapshots()
+        if self.alarms is not None and self.alarms.on_alarm == "roll_back":
+            self._check_roll_back(ways)
         return self
 
     def _check_shares(self, ways: list[str]) -> None:
@@ -241,6 +223,22 @@ class TrainingConfig(Section):
                 raise ValueError(f"ppo.{name} is {value}; allowed with {ways[0]}: {only}")
         if ppo.learners > 1 and self.device not in ("cpu", "cuda"):
             raise ValueError(f"device is {self.device!r}; allowed with ppo.learners {ppo.learners}: cpu, cuda")
+
+    def _check_snapshots(self) -> None:
+        """Who wins against which snapshot is known to the process of the table alone."""
+        if self.pool is None or not self.pool.snapshots:
+            return
+        for name, only in {"shares": 1, "staleness": 0, "learners": 1}.items():
+            if (value := getattr(self.ppo, name)) != only:
+                raise ValueError(f"ppo.{name} is {value}; allowed with pool.snapshots: {only}")
+
+    def _check_roll_back(self, ways: list[str]) -> None:
+        if ways and ways[0] in ("clone", "distill", "nils"):
+            raise ValueError(f"alarms.on_alarm is 'roll_back'; allowed with {ways[0]}: warn, stop")
+        if self.ppo.learners > 1:
+            raise ValueError(
+                f"alarms.on_alarm is 'roll_back'; allowed with ppo.learners {self.ppo.learners}: warn, stop"
+            )
 
     @property
     def policy_plays(self) -> bool:

@@ -20,6 +20,10 @@ def check_actors(config: TrainingConfig, backend: Backend, actors: int) -> None:
     """Refuse a backend that is not installed, and actors that would play other deals than this process."""
     check_installed(backend)
     whole_number("actors", actors, 1, backend.most_workers)
+    if config.pool is not None and config.pool.snapshots and plays_elsewhere(config, backend, actors):
+        raise TrainingConfigError(
+            f"pool.snapshots is {config.pool.snapshots}; allowed with actors, who do not know a run's results: 0"
+        )
     ppo = config.ppo
     plays_on_device = ppo.shares == 1 and ppo.staleness == 0 and ppo.learners == 1
     if plays_elsewhere(config, backend, actors) and plays_on_device and config.device != "cpu":

@@ -15,6 +15,9 @@ from agents.learned.policy import LearnedAgent
 from evaluation.duplicate import evaluate
 from training.checkpoint import CHECKPOINT_FILE, save_checkpoint
 from training.collected import CollectionLog
+from training.guard import Guard
+from training.league import SNAPSHOTS_FOLDER, snapshot_file
+from training.line_ups import PoolVecEnv
 from training.outcome import EARLY, entry_of, save_policy, snapshot_path
 from training.report import History
 from training.selfplay import SelfPlayPPO
@@ -36,6 +39,7 @@ class Keeper(BaseCallback):
         self.show = show
         self.stopped = False
         self.model = model
+        self.guard = Guard(folder, model, history)
         self._collections = CollectionLog(folder, model.num_timesteps)
         self._saved_at = model.num_timesteps
         self._since = perf_counter()
@@ -63,6 +67,8 @@ class Keeper(BaseCallback):
     def _on_rollout_start(self) -> None:
         self._add_time()
         entry = self._evaluate() if self._is_due(self.config.evaluation.every) else None
+        if entry is None or entry["alarm_action"] != "stop":
+            self._take_snapshot()
         if EARLY <= self.model.progress < 2 * EARLY and not snapshot_path(self.folder, EARLY).exists():
             save_policy(snapshot_path(self.folder, EARLY), self.model)
         step = max(1, round(self.config.checkpoint_every * self.config.deals))
@@ -70,6 +76,7 @@ class Keeper(BaseCallback):
             self._save()
         if self.show:
             self.show(self.model, entry)
+        self.guard.check(entry)
         self._since = perf_counter()
 
     def _on_step(self) -> bool:
@@ -78,6 +85,11 @@ class Keeper(BaseCallback):
     def _on_rollout_end(self) -> None:
         if self.model.last_collection:
             self._collections.add(self.model.last_collection)
+        table = self.model.env
+        if isinstance(table, PoolVecEnv) and table.league:
+            table.note_results()
+            for name, value in table.facts().items():
+                self.model.logger.record(f"pool/{name}", value)
 
     def after_training(self) -> None:
         """The last evaluation and checkpoint; a run that was stopped keeps just its checkpoint."""
@@ -90,6 +102,19 @@ class Keeper(BaseCallback):
         self._save()
         if self.show:
             self.show(self.model, entry)
+        self.guard.check(entry)
+
+    def _take_snapshot(self) -> None:
+        """Let the policy as it is now be one of its own opponents, if it is time for that."""
+        table = self.model.env
+        if not isinstance(table, PoolVecEnv) or table.league is None:
+            return
+        deals = self.model.num_timesteps
+        if table.league.is_due(deals, self.config.deals):
+            file = snapshot_file(self.folder / SNAPSHOTS_FOLDER, deals)
+            file.parent.mkdir(exist_ok=True)
+            save_policy(file, self.model)
+            table.league.add(file, deals)
 
     def _add_time(self) -> None:
         self.model.seconds["all"] += perf_counter() - self._since
@@ -97,6 +122,9 @@ class Keeper(BaseCallback):
     def _save(self) -> None:
         save_checkpoint(self.folder / CHECKPOINT_FILE, self.model, self.history)
         self._saved_at = self.model.num_timesteps
+        table = self.model.env
+        if isinstance(table, PoolVecEnv) and table.league:
+            table.league.forget_files(self.folder / SNAPSHOTS_FOLDER)
 
     def _is_due(self, share: float) -> bool:
         """Whether the training has passed the next multiple of `share`."""
@@ -104,7 +132,7 @@ class Keeper(BaseCallback):
         return done * share <= self.model.progress + 1e-9 and self.model.num_timesteps < self.config.deals
 
     def _evaluate(self) -> dict[str, Any]:
-        """Measure the greedy policy against the opponents, keep a snapshot, write both to the history."""
+        """Measure the greedy policy against the opponents, keep it, write the figures to the history, heed alarms."""
         agent = LearnedAgent(
             self.model.policy.network().tensors(),
             self.config.rule_set(),
@@ -137,4 +165,5 @@ class Keeper(BaseCallback):
             self.model.logger.record(f"evaluation/{opponent}/nil_rate", result["stats"]["nil_rate"])
         self.model.logger.dump(self.model.num_timesteps)
         save_policy(snapshot_path(self.folder, min(1.0, self.model.progress)), self.model)
+        self.guard.judge(entry)
         return entry

@@ -1,6 +1,7 @@
 """LineUpVecEnv: deals in which agents that do not learn sit on some of the seats.
 
-Their columns stay empty. Who sits where is a function of the deal's number, so a resumed run meets the same tables.
+Their columns stay empty. Who sits where is a function of the deal's number, and of what the run's checkpoint knows of
+past results, so a resumed run meets the same tables.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from spades_env.engine.lockstep import take_moves
 from spades_env.envs.players import choose
 from spades_env.rules import Rules
 from spades_env.view import empty_views, views_to_act
-from training.config import PoolConfig
+from training.league import League
 from training.match import MatchStakes
+from training.pool import PoolConfig
 from training.seats import SeatVecEnv
 
 LEARNER = -1
@@ -104,7 +106,10 @@ class ResponderVecEnv(LineUpVecEnv):
 
 
 class PoolVecEnv(LineUpVecEnv):
-    """Self-play, and in a share of the deals an agent of the pool on the other team's seats or as one partner."""
+    """Self-play, and in a share of the deals an agent of the pool on the other team's seats or as one partner.
+
+    Agents are those named, and then the snapshots of the league, if there is one.
+    """
 
     def __init__(
         self,
@@ -120,20 +125,48 @@ class PoolVecEnv(LineUpVecEnv):
     ) -> None:
         super().__init__(rules, games, seed, bag_price, agents, copies=copies, match=match)
         self.pool = pool
-        weights = np.array(list(pool.agents.values()), np.float64)
-        self._chances = weights.cumsum() / weights.sum()
+        self.league = League(pool) if pool.snapshots else None
+        self._named = self.agents
         self._line_up_seed = seed
 
-    def owners(self, numbers: npt.NDArray[np.int64]) -> Owners:
-        """Draw the line-up of each deal from its number."""
-        return np.array([self._line_up(int(number)) for number in numbers])
+    def deal(self, first_game: int) -> None:
+        """Deal games number `first_game` and on, with the snapshots that there are now."""
+        self.agents = (*self._named, *(self.league.agents if self.league else ()))
+        super().deal(first_game)
 
-    def _line_up(self, number: int) -> list[int]:
+    def chances(self) -> npt.NDArray[np.float64]:
+        """How likely each agent is, (agents,), where one is drawn; the snapshots share `snapshot_weight`."""
+        weights = np.array(list(self.pool.agents.values()), np.float64)
+        if self.league and self.league.snapshots:
+            weights = np.concatenate([weights, self.pool.snapshot_weight * self.league.chances()])
+        return weights / weights.sum() if len(weights) else weights
+
+    def owners(self, numbers: npt.NDArray[np.int64]) -> Owners:
+        """Draw the line-up of each deal from its number and the agents' chances; without agents it is self-play."""
+        bounds = self.chances().cumsum()
+        if len(bounds) == 0:
+            return np.full((len(numbers), self.rules.players), LEARNER)
+        return np.array([self._line_up(int(number), bounds / bounds[-1]) for number in numbers])
+
+    def note_results(self) -> None:
+        """Once all deals are over: let the league know who won."""
+        if self.league:
+            rewards = self.rewards().reshape(self.games, self.rules.players)
+            self.league.note(self._owners, rewards, len(self._named))
+
+    def facts(self) -> dict[str, float]:
+        """For the log: how likely each agent is, and how often the policy wins against each snapshot."""
+        snapshots = self.league.snapshots if self.league else []
+        names = [*self.pool.agents, *(f"snapshot-{snapshot.deals}" for snapshot in snapshots)]
+        facts = {f"{name}/chance": float(chance) for name, chance in zip(names, self.chances(), strict=True)}
+        return facts | {f"snapshot-{snapshot.deals}/win_rate": snapshot.win_rate for snapshot in snapshots}
+
+    def _line_up(self, number: int, bounds: npt.NDArray[np.float64]) -> list[int]:
         kind, which, seat = np.random.default_rng([self._line_up_seed, 0x9001, number]).random(3)
         players = self.rules.players
         if kind >= self.pool.opponents + self.pool.partners:
             return [LEARNER] * players
-        agent = int(np.searchsorted(self._chances, which, side="right"))
+        agent = int(np.searchsorted(bounds, which, side="right"))
         first = int(seat * players)
         if kind < self.pool.opponents:
             return [agent if (place - first) % 2 == 0 else LEARNER for place in range(players)]

@@ -95,6 +95,7 @@ def entry_of(result: Evaluation) -> dict[str, Any]:
         "margin_raw": result.margin_raw.to_dict(),
         "stats": result.stats(0),
         "match_win_rate": result.match_win_rate.to_dict() if result.match_win_rate else None,
+        "opponent_set_rate": result.stats(1)["set_rate"],
     }
 
 

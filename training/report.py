@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from evaluation.machine import machine, versions
 from spades_env.files import write_atomically
+from training.alarms import alarm_text
 from training.config import TrainingConfig
 
 REPORT_FILE, CURVE_FILE, RESULTS_FILE = "report.md", "learning_curve.png", "results.json"
@@ -81,6 +82,7 @@ def _markdown(config: TrainingConfig, history: History, final: dict[str, Any], r
         "## On the way",
         f"![learning curve]({CURVE_FILE})",
         _history_table(history),
+        *_alarm_lines(history),
         "## Speed",
         f"{rates['deals_per_second']:,.0f} deals/s, {rates['choices_per_second']:,.0f} learned choices/s "
         f"({rates['decisions_per_second']:,.0f} decisions/s with forced ones). Share of the time: engine and "
@@ -132,6 +134,18 @@ def _history_table(history: History) -> str:
         margins = " | ".join(_interval(entry["opponents"][name]["margin"]) for name in opponents)
         rows.append(f"| {entry['deals']:,} | {entry['minutes']:.1f} | {margins} |")
     return "\n".join(rows)
+
+
+def _alarm_lines(history: History) -> list[str]:
+    """A paragraph for every evaluation whose alarms something came of."""
+    lines = []
+    for entry in history:
+        if entry.get("alarm_action") is not None:
+            told = "; ".join(alarm_text(alarm) for alarm in entry["alarms"])
+            back = entry["rolled_back_to"]
+            then = "" if back is None else f". Rolled back to the weights after {back:,} deals, learning rate halved"
+            lines.append(f"**Alarm** after {entry['deals']:,} deals: {told}{then}.")
+    return lines
 
 
 def _share(value: float | None) -> str:

@@ -82,6 +82,7 @@ def train(
         write_atomically(folder / CONFIG_FILE, yaml.safe_dump(config.model_dump(), sort_keys=False))
         model.set_logger(configure(str(folder / "tensorboard"), ["tensorboard"]))
         keeper = Keeper(folder, model, history, show)
+        keeper.guard.resume()
         if model.num_timesteps < config.deals:
             with with_crew(model, backend, actors), keeper.catching_signals():
                 left = config.deals - model.num_timesteps

@@ -67,10 +67,12 @@ class SelfPlayPPO(MaskablePPO):
         self.choices_made = 0
         self.decisions_made = 0
         self.last_collection: Facts = {}
+        self.rate_factor = 1.0
+        """Of the learning rate; less once the run has gone back to earlier weights."""
         super().__init__(
             SeatPolicy,
             make_table(config, ppo.games),
-            learning_rate=lambda left: ppo.learning_rate * _annealed(ppo.final_rate, left),
+            learning_rate=lambda left: self.rate_factor * ppo.learning_rate * _annealed(ppo.final_rate, left),
             n_steps=most_choices(rules),
             batch_size=ppo.minibatch,
             n_epochs=ppo.epochs,
@@ -96,7 +98,9 @@ class SelfPlayPPO(MaskablePPO):
 
     def let_play(self, players: Players) -> None:
         """Have all deals from now on played by `players`."""
-        self.apart = Apart(self.config, players, self.apart.behind if self.apart else None)
+        before = self.apart
+        self.apart = Apart(self.config, players, before.behind if before else None)
+        self.apart.renewed = before is not None and before.renewed
 
     @property
     def progress(self) -> float:
