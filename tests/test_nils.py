@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra `train`")
 pytest.importorskip("sb3_contrib", reason="needs the extra `train`")
 
-from small_training import collected, small  # noqa: E402
+from small_training import collected, small, weights  # noqa: E402
 
 from agents.base import AgentError, NilForecaster, decision_keys  # noqa: E402
 from agents.learned.policy import LearnedAgent, load_policy  # noqa: E402
@@ -23,7 +25,7 @@ from spades_env.rules import PRESETS, Rules  # noqa: E402
 from spades_env.view import empty_views, views_to_act  # noqa: E402
 from training.choosing import explorer  # noqa: E402
 from training.nils import NilLearner  # noqa: E402
-from training.run import train  # noqa: E402
+from training.run import Interrupted, train  # noqa: E402
 from training.selfplay import SelfPlayPPO  # noqa: E402
 
 
@@ -132,3 +134,20 @@ def test_nils_need_a_policy_to_start_from() -> None:
     with pytest.raises(ConfigError, match="start is none; allowed with nils"):
         small(nils={})
     assert SelfPlayPPO(small()).policy.network().nil_head is None
+
+
+@pytest.mark.parametrize("deals", [8, 16])
+def test_an_interrupted_run_resumes_to_the_same_head(deals: int, tmp_path: Path) -> None:
+    train(small(name="first"), tmp_path)
+    nils = {"force": 0.5}
+    start = str(tmp_path / "first")
+    train(small(name="whole", start=start, nils=nils), tmp_path)
+
+    def stop(model: SelfPlayPPO, entry: object) -> None:
+        if model.num_timesteps == deals:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(Interrupted):
+        train(small(name="parts", start=start, nils=nils), tmp_path, show=stop)
+    train(small(name="parts", start=start, nils=nils), tmp_path, resume=True)
+    assert weights(tmp_path / "parts") == weights(tmp_path / "whole")

@@ -253,6 +253,8 @@ def _optimizer_of(model: SelfPlayPPO, tensors: Mapping[str, Tensor]) -> dict[str
     shapes = [parameter for group in model.policy.optimizer.param_groups for parameter in group["params"]]
     wanted: dict[str, Tensor] = {}
     for index, parameter in enumerate(shapes):
+        if not parameter.requires_grad:
+            continue
         wanted |= {f"optimizer.{index}.{name}": parameter for name in ("exp_avg", "exp_avg_sq")}
         wanted[f"optimizer.{index}.step"] = torch.zeros(())
     if moments:
