@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra `train`")
 pytest.importorskip("sb3_contrib", reason="needs the extra `train`")
 
-from small_training import collected, small  # noqa: E402
+from small_training import collected, small, weights  # noqa: E402
 
 from agents.base import AgentError, NilForecaster, decision_keys  # noqa: E402
 from agents.learned.policy import LearnedAgent, load_policy  # noqa: E402
@@ -23,7 +25,7 @@ from spades_env.rules import PRESETS, Rules  # noqa: E402
 from spades_env.view import empty_views, views_to_act  # noqa: E402
 from training.choosing import explorer  # noqa: E402
 from training.nils import NilLearner  # noqa: E402
-from training.run import train  # noqa: E402
+from training.run import Interrupted, train  # noqa: E402
 from training.selfplay import SelfPlayPPO  # noqa: E402
 
 
@@ -95,6 +97,23 @@ def test_a_run_gives_the_policy_a_head_and_the_same_choices(tmp_path: Path) -> N
     # A run that goes on from there needs no head and gets none.
     assert train(small(name="more", start="stage:nils"), tmp_path).exists()
     assert load_policy(tmp_path / "more").outputs(views).shape == (50, 74)
+
+
+def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+    """Weights that are not learned have no moments in the checkpoint, and need none."""
+
+    def stop(model: SelfPlayPPO, entry: Any) -> None:
+        if model.num_timesteps == 16:
+            signal.raise_signal(signal.SIGINT)
+
+    train(small(name="first"), tmp_path)
+    whole = small(name="whole", start="stage:first", nils={"force": 0.5})
+    parts = small(name="parts", start="stage:first", nils={"force": 0.5})
+    train(whole, tmp_path)
+    with pytest.raises(Interrupted):
+        train(parts, tmp_path, show=stop)
+    train(parts, tmp_path, resume=True)
+    assert weights(tmp_path / "whole") == weights(tmp_path / "parts")
 
 
 def test_the_kernel_says_what_torch_says() -> None:
