@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from evaluation.machine import machine, versions
 from spades_env.files import write_atomically
+from training.bid_report import section
 from training.config import TrainingConfig
 
 REPORT_FILE, CURVE_FILE, RESULTS_FILE = "report.md", "learning_curve.png", "results.json"
@@ -77,6 +78,7 @@ def _markdown(config: TrainingConfig, history: History, final: dict[str, Any], r
         f"{final['bag_price']:+g} points, `margin_raw` counts bags as scored.",
         final_table(final["opponents"]),
         *[f"**Warning:** {warning}" for warning in final["warnings"]],
+        *(["## The bids", section(final["bid_values"])] if "bid_values" in final else []),
         "## On the way",
         f"![learning curve]({CURVE_FILE})",
         _history_table(history),
