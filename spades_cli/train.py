@@ -12,6 +12,7 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -158,21 +159,24 @@ class Bar:
 
     def __init__(self, console: Console, deals: int) -> None:
         self.progress = Progress(
-            TextColumn("training"),
+            TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("deals  {task.fields[speed]}"),
+            TextColumn("{task.fields[unit]}  {task.fields[speed]}"),
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
             console=console,
             disable=not console.is_terminal,
         )
-        self.task = self.progress.add_task("training", total=deals, speed="")
+        self.task = self.progress.add_task("training", total=deals, unit="deals", speed="")
+        self.labels: TaskID | None = None
 
-    def labelled(self, number: int) -> None:
-        """Called after every shard of labels."""
-        self.progress.update(self.task, speed=f"labels: shard {number + 1:,} is there")
+    def labelled(self, there: int, shards: int) -> None:
+        """Called after every shard of labels: `there` of all `shards` are."""
+        if self.labels is None:
+            self.labels = self.progress.add_task("labels", total=shards, unit="shards", speed="")
+        self.progress.update(self.labels, completed=there)
 
     def show(self, model: SelfPlayPPO, entry: dict[str, Any] | None) -> None:
         """Called between collections; `entry` is set after an evaluation."""

@@ -31,7 +31,7 @@ from spades_env.rules import PRESETS, Rules  # noqa: E402
 from spades_env.view import empty_views, views_to_act  # noqa: E402
 from training.line_ups import PoolVecEnv, ResponderVecEnv  # noqa: E402
 from training.match import MatchStakes, open_to_scores, points_scale, situations_of  # noqa: E402
-from training.run import Interrupted, train  # noqa: E402
+from training.run import Interrupted, RunError, train  # noqa: E402
 from training.seats import SeatVecEnv  # noqa: E402
 
 CLASSIC = PRESETS["classic"]
@@ -241,9 +241,17 @@ def test_what_goes_with_match_and_what_does_not() -> None:
         ({"match": {"share": 1.5}}, "match.share is 1.5"),
         ({"match": {"scores": 1}}, "match.scores"),
         ({"match": {}, "distill": {}}, "match and distill are given"),
+        ({"match": {}, "bid_values": {}, "start": "champion"}, "match and bid_values are given"),
     ):
         with pytest.raises(ConfigError, match=message):
             small(**changes)
+
+
+def test_bid_values_refuse_a_policy_that_plays_the_score(tmp_path: Path) -> None:
+    clone = train(small(clone={"teacher": "easy"}, match={}, name="clone"), tmp_path).parent
+    labels = {"folder": str(tmp_path / "labels")}
+    with pytest.raises(RunError, match="a policy that plays the score; allowed with bid_values: one of 0:0"):
+        train(small(bid_values=labels, start=str(clone), name="bids"), tmp_path)
 
 
 def test_clones_and_nils_learn_at_match_scores_too(tmp_path: Path) -> None:

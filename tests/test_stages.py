@@ -26,10 +26,11 @@ from spades_env.view import empty_views, views_to_act  # noqa: E402
 from training.clone import Cloner  # noqa: E402
 from training.config import LabelsConfig, TrainingConfigError  # noqa: E402
 from training.distill import Distiller  # noqa: E402
-from training.labels import LabelError, make_shards, read_labels, shard_path  # noqa: E402
+from training.labels import make_shards, read_labels  # noqa: E402
 from training.line_ups import LEARNER, PoolVecEnv  # noqa: E402
 from training.run import train  # noqa: E402
 from training.selfplay import SelfPlayPPO  # noqa: E402
+from training.shards import LabelError, shard_path  # noqa: E402
 
 CLASSIC = PRESETS["classic"]
 FEW = LabelsConfig(teacher="hard:worlds=4,exact=0", player="easy", games=6, shards=3, play_share=0.3)
@@ -207,7 +208,7 @@ def test_only_learners_seats_fill_the_buffer_of_a_pool() -> None:
         ({"pool": {"agents": {"easy": 1.0}, "opponents": 0.8, "partners": 0.3}}, "together must be at most 1"),
         ({"clone": {"teacher": "easy", "random": 2.0}}, "clone.random"),
         ({"distill": {"temperature": 0.0}}, "distill.temperature"),
-        ({"clone": {"teacher": "easy"}, "distill": {}}, "one of clone, distill, nils, pool, opponent"),
+        ({"clone": {"teacher": "easy"}, "distill": {}}, "one of clone, distill, nils, bid_values, pool, opponent"),
     ],
 )
 def test_bad_stages_name_the_field(changes: dict[str, Any], message: str) -> None:

@@ -82,7 +82,9 @@ def test_a_learner_that_is_lost_ends_the_run_and_it_goes_on(tmp_path: Path) -> N
     assert train(run(2), tmp_path, resume=True).exists()
 
 
-@pytest.mark.parametrize("way", [{"clone": {}}, {"distill": {}}, {"nils": {}, "start": "x"}])
+@pytest.mark.parametrize(
+    "way", [{"clone": {}}, {"distill": {}}, {"nils": {}, "start": "x"}, {"bid_values": {}, "start": "x"}]
+)
 def test_learners_that_make_no_sense_are_refused(way: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=r"ppo\.learners is 2; allowed with .*: 1"):
         small(ppo={"games": 8, "learners": 2}, **way)

@@ -253,12 +253,11 @@ def _optimizer_of(model: SelfPlayPPO, tensors: Mapping[str, Tensor]) -> dict[str
     shapes = [parameter for group in model.policy.optimizer.param_groups for parameter in group["params"]]
     wanted: dict[str, Tensor] = {}
     for index, parameter in enumerate(shapes):
-        if not parameter.requires_grad:
-            continue
-        wanted |= {f"optimizer.{index}.{name}": parameter for name in ("exp_avg", "exp_avg_sq")}
-        wanted[f"optimizer.{index}.step"] = torch.zeros(())
-    if moments:
-        _check_tensors(moments, wanted)
+        # A weight that has had no gradient yet has no moments.
+        if f"optimizer.{index}.step" in moments:
+            wanted |= {f"optimizer.{index}.{name}": parameter for name in ("exp_avg", "exp_avg_sq")}
+            wanted[f"optimizer.{index}.step"] = torch.zeros(())
+    _check_tensors(moments, wanted)
     state: dict[int, dict[str, Tensor]] = {}
     for name, tensor in moments.items():
         _, index_text, moment = name.split(".")

@@ -25,6 +25,10 @@ STAGE: Final = "stage:"
 """How `start` names another run below the same folder."""
 CHAMPION: Final = "champion"
 """How it names the policies shipped with the package."""
+WAYS: Final = ("clone", "distill", "nils", "bid_values", "pool", "opponent")
+"""Fields of which a configuration has at most one: ways to learn that are not plain self-play."""
+ALONE: Final = ("clone", "distill", "nils", "bid_values")
+"""Those of one learner, without copies of deals."""
 
 
 class TrainingConfigError(ConfigError):
@@ -134,6 +138,31 @@ class DistillConfig(Section):
     temperature: float = Field(4.0, gt=0, le=1000, description="points that make an action e times as likely")
 
 
+class BidLabelsConfig(Section):
+    """Deals of a policy in which one bid is replaced by every plausible one, and played to the end with each."""
+
+    width: int = Field(2, ge=0, le=13, description="ordinary bids so near to the policy's likeliest one are tried")
+    chance: float = Field(0.02, gt=0, le=1, description="so are bids of at least this chance; nil and her own always")
+    opponents: str | None = Field(
+        None, min_length=1, description="agent on the other team's seats in a share of the deals; none: the policy"
+    )
+    opponents_share: float = Field(0.1, gt=0, le=1, description="of the deals, where there are opponents")
+    games: int = Field(500, ge=1, le=65536, description="deals of a shard, one decision in each")
+    shards: int = Field(400, ge=1, le=99_999, description="files of decisions")
+    seed: int = Field(1, ge=0, lt=2**32, description="decides the deals")
+
+
+class BidValuesConfig(Section):
+    """What bids are worth to a policy, learned from `start`, and her bids moved to the better ones; no card changes."""
+
+    folder: str = Field("runs/bid_labels", min_length=1, description="where the shards are")
+    labels: BidLabelsConfig = BidLabelsConfig()
+    held_out: int = Field(10, ge=2, le=1000, description="one of so many deals of each place is kept to measure with")
+    fit: float = Field(0.7, gt=0, lt=1, description="share of the run that learns values; the rest moves the bids")
+    own_trunk: bool = Field(True, description="values learn features of their own, from the policy's on; no: hers")
+    temperature: float = Field(8.0, gt=0, le=1000, description="points that make a bid e times as likely as before")
+
+
 class EvaluationConfig(Section):
     """Duplicate deals against fixed opponents."""
 
@@ -174,6 +203,9 @@ class TrainingConfig(Section):
     distill: DistillConfig | None = Field(
         None, description="learn from labels of a search; `deals` counts decisions then"
     )
+    bid_values: BidValuesConfig | None = Field(
+        None, description="learn what bids are worth, from `start` on; `deals` counts decisions then"
+    )
     match: MatchConfig | None = Field(
         None, description="deals at the scores of a match, for its equity; none: deals at 0:0, for their points"
     )
@@ -191,19 +223,22 @@ class TrainingConfig(Section):
 
     @model_validator(mode="after")
     def _one_way_to_learn(self) -> TrainingConfig:
-        ways = [name for name in ("clone", "distill", "nils", "pool", "opponent") if getattr(self, name) is not None]
+        ways = [name for name in WAYS if getattr(self, name) is not None]
         if len(ways) > 1:
-            raise ValueError(f"{' and '.join(ways)} are given; allowed: one of clone, distill, nils, pool, opponent")
+            raise ValueError(f"{' and '.join(ways)} are given; allowed: one of {', '.join(WAYS)}")
         copies, games = self.ppo.copies, self.ppo.games
         if games % copies:
             raise ValueError(f"ppo.copies is {copies}; allowed: a divisor of ppo.games, {games}")
         if self.ppo.anchor > 0 and self.ppo.average_rate == 0:
             raise ValueError(f"ppo.anchor is {self.ppo.anchor}; allowed without ppo.average_rate: 0")
-        if self.match is not None and self.distill is not None:
-            raise ValueError("match and distill are given; allowed: one of them, labels are made at 0:0")
+        labelled = [way for way in ways if way in ("distill", "bid_values")]
+        if self.match is not None and labelled:
+            raise ValueError(f"match and {labelled[0]} are given; allowed: one of them, labels are made at 0:0")
         if self.nils is not None and self.start is None:
             raise ValueError("start is none; allowed with nils: the policy whose nils are meant")
-        if copies > 1 and ways and ways[0] in ("clone", "distill", "nils"):
+        if self.bid_values is not None and self.start is None:
+            raise ValueError("start is none; allowed with bid_values: the policy whose bids are meant")
+        if copies > 1 and ways and ways[0] in ALONE:
             raise ValueError(f"ppo.copies is {copies}; allowed with {ways[0]}: 1, nothing there needs a baseline")
         self._check_shares(ways)
         self._check_snapshots()
@@ -217,7 +252,7 @@ class TrainingConfig(Section):
         if tables % ppo.shares:
             raise ValueError(f"ppo.shares is {ppo.shares}; allowed: a divisor of ppo.games / ppo.copies, {tables}")
         fixed = {} if self.policy_plays else {"shares": 1, "staleness": 0}
-        fixed |= {"learners": 1} if ways and ways[0] in ("clone", "distill", "nils") else {}
+        fixed |= {"learners": 1} if ways and ways[0] in ALONE else {}
         for name, only in fixed.items():
             if (value := getattr(ppo, name)) != only:
                 raise ValueError(f"ppo.{name} is {value}; allowed with {ways[0]}: {only}")
@@ -233,7 +268,7 @@ class TrainingConfig(Section):
                 raise ValueError(f"ppo.{name} is {value}; allowed with pool.snapshots: {only}")
 
     def _check_roll_back(self, ways: list[str]) -> None:
-        if ways and ways[0] in ("clone", "distill", "nils"):
+        if ways and ways[0] in ALONE:
             raise ValueError(f"alarms.on_alarm is 'roll_back'; allowed with {ways[0]}: warn, stop")
         if self.ppo.learners > 1:
             raise ValueError(
@@ -242,8 +277,8 @@ class TrainingConfig(Section):
 
     @property
     def policy_plays(self) -> bool:
-        """Whether the policy itself plays the deals that it learns from; clones and distillers learn from others."""
-        return self.clone is None and self.distill is None
+        """Whether the policy that learns plays the deals that it learns from; the others have them before."""
+        return self.clone is None and self.distill is None and self.bid_values is None
 
     @property
     def learner_threads(self) -> int:

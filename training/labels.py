@@ -6,9 +6,6 @@ order. One that exists is left alone; one that is half written is never seen (`w
 
 from __future__ import annotations
 
-import io
-import json
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,23 +17,18 @@ from agents.base import Agent, AgentError, Valuer, decision_keys
 from agents.learned.sampling import uniforms
 from agents.registry import load_agent
 from spades_env.actions import NUM_ACTIONS
-from spades_env.checks import shown
 from spades_env.engine.lockstep import random_choices
 from spades_env.envs.players import choose
-from spades_env.files import write_atomically
 from spades_env.observation.blocks import OBSERVATION_VERSION
 from spades_env.rules import Rules
 from spades_env.view import empty_views, views_to_act
 from training.config import LabelsConfig
 from training.seats import SeatVecEnv
+from training.shards import ShowShards, make_missing, read_arrays, shard_bytes, shard_paths
 
 FORMAT, FORMAT_VERSION = "spades_env.labels", 1
 RANDOM_DRAW, LABEL_DRAW = 11, 12
 """Which number of a decision's stream decides whether it is random, and whether it is labelled."""
-
-
-class LabelError(ValueError):
-    """A shard of labels that cannot be used; the message names the file."""
 
 
 @dataclass(frozen=True)
@@ -56,30 +48,24 @@ class Labels:
         return len(self.observations)
 
 
-def shard_path(folder: Path, number: int) -> Path:
-    """Where shard `number` lies."""
-    return folder / f"labels-{number:05d}.npz"
-
-
 def make_shards(
     config: LabelsConfig,
     rules: Rules,
     folder: Path,
     first: int = 0,
     step: int = 1,
-    show: Callable[[int], None] | None = None,
+    show: ShowShards | None = None,
 ) -> None:
     """Make the shards number `first`, `first + step`, ... of `config` that `folder` lacks."""
-    folder.mkdir(parents=True, exist_ok=True)
     teacher, player = load_agent(config.teacher), load_agent(config.player)
     if not isinstance(teacher, Valuer):
         raise AgentError(f"teacher {config.teacher!r} says no values; allowed: hard, expert, or an agents.base.Valuer")
-    for number in range(first, config.shards, step):
-        path = shard_path(folder, number)
-        if not path.exists():
-            write_atomically(path, _bytes(_label(config, rules, number, teacher, player), config, rules, number))
-        if show:
-            show(number)
+    make_missing(
+        folder,
+        range(first, config.shards, step),
+        lambda number: _bytes(_label(config, rules, number, teacher, player), config, rules, number),
+        show,
+    )
 
 
 def _label(config: LabelsConfig, rules: Rules, number: int, teacher: Valuer, player: Agent) -> Labels:
@@ -135,41 +121,25 @@ def _header(config: LabelsConfig, rules: Rules, number: int) -> dict[str, Any]:
 
 
 def _bytes(labels: Labels, config: LabelsConfig, rules: Rules, number: int) -> bytes:
-    file = io.BytesIO()
-    np.savez_compressed(
-        file,
-        header=np.frombuffer(json.dumps(_header(config, rules, number)).encode(), np.uint8),
-        observations=labels.observations,
-        masks=np.packbits(labels.masks, axis=1),
-        values=labels.values,
-        is_bid=labels.is_bid,
+    return shard_bytes(
+        _header(config, rules, number),
+        {
+            "observations": labels.observations,
+            "masks": np.packbits(labels.masks, axis=1),
+            "values": labels.values,
+            "is_bid": labels.is_bid,
+        },
     )
-    return file.getvalue()
 
 
 def read_shard(path: Path, config: LabelsConfig, rules: Rules, number: int) -> Labels:
     """The labels in a file, which must be shard `number` of `config`; a damaged or foreign one is refused."""
-    try:
-        # Opened here: of a damaged file NumPy leaves the handle open.
-        with path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
-            header = json.loads(bytes(file["header"]))
-            arrays = {name: file[name] for name in ("observations", "masks", "values", "is_bid")}
-            masks = np.unpackbits(arrays["masks"], axis=1, count=NUM_ACTIONS).astype(np.bool_)
-    except Exception as error:  # the readers of zip and npy files raise almost anything at a damaged one
-        raise LabelError(f"labels {str(path)!r}: damaged or foreign file ({shown(str(error))})") from None
-    if header != json.loads(json.dumps(_header(config, rules, number))):
-        raise LabelError(f"labels {str(path)!r}: made by another configuration, observation or version")
+    arrays = read_arrays(path, _header(config, rules, number), ("observations", "masks", "values", "is_bid"))
+    masks = np.unpackbits(arrays["masks"], axis=1, count=NUM_ACTIONS).astype(np.bool_)
     return Labels(arrays["observations"], masks, arrays["values"], arrays["is_bid"])
 
 
 def read_labels(config: LabelsConfig, rules: Rules, folder: Path) -> Labels:
     """All shards of `config` in `folder`, in order; one that is missing is named."""
-    return _joined(list(_shards(config, rules, folder)))
-
-
-def _shards(config: LabelsConfig, rules: Rules, folder: Path) -> Iterator[Labels]:
-    for number in range(config.shards):
-        path = shard_path(folder, number)
-        if not path.exists():
-            raise LabelError(f"labels {str(path)!r} are missing; allowed: all of 0..{config.shards - 1}")
-        yield read_shard(path, config, rules, number)
+    paths = enumerate(shard_paths(folder, config.shards))
+    return _joined([read_shard(path, config, rules, number) for number, path in paths])

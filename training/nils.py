@@ -6,26 +6,17 @@ not dare. Learned are the outcomes of all nils, by logistic regression on the tr
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch.nn import functional
 
 from spades_env.actions import NIL
-from training.config import TrainingConfig
 from training.selfplay import SelfPlayPPO, TrainingDiverged
 
 
 class NilLearner(SelfPlayPPO):
     """Learns the nil head alone; the other weights get no gradient and stay as they are, to the bit."""
-
-    def __init__(self, config: TrainingConfig, **kwargs: Any) -> None:
-        super().__init__(config, **kwargs)
-        assert self.policy.nil_net is not None
-        self.policy.requires_grad_(False)
-        self.policy.nil_net.requires_grad_(True)
 
     def train(self) -> None:
         """`epochs` passes over the nils of the last collection."""

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from evaluation.machine import machine, versions
 from spades_env.files import write_atomically
 from training.alarms import alarm_text
+from training.bid_report import section
 from training.config import TrainingConfig
 
 REPORT_FILE, CURVE_FILE, RESULTS_FILE = "report.md", "learning_curve.png", "results.json"
@@ -79,6 +80,7 @@ def _markdown(config: TrainingConfig, history: History, final: dict[str, Any], r
         final_table(final["opponents"]),
         *_matches(config.evaluation.final_matches, final["opponents"]),
         *[f"**Warning:** {warning}" for warning in final["warnings"]],
+        *(["## The bids", section(final["bid_values"])] if "bid_values" in final else []),
         "## On the way",
         f"![learning curve]({CURVE_FILE})",
         _history_table(history),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,10 +11,11 @@ import yaml
 from filelock import FileLock, Timeout
 from stable_baselines3.common.logger import configure
 
-from agents.learned.weights import POLICY_FILE, input_size, read_policy
+from agents.learned.weights import POLICY_FILE, Description, Tensors, input_size, read_policy
 from agents.registry import load_agent
 from evaluation.work.backend import LOCAL, Backend
 from spades_env.files import write_atomically
+from training.bid_values import BidLearner, bid_learner
 from training.checkpoint import CHECKPOINT_FILE, load_checkpoint
 from training.clone import Cloner
 from training.config import TrainingConfig
@@ -28,6 +29,7 @@ from training.outcome import AVERAGE_FILE, final_results, save_policy
 from training.report import CONFIG_FILE, write_report
 from training.seats import SeatVecEnv
 from training.selfplay import SelfPlayPPO
+from training.shards import ShowShards
 
 LOG_EVERY = 10
 """Collections between two entries of the TensorBoard log."""
@@ -47,15 +49,15 @@ def train(
     *,
     resume: bool = False,
     show: Report | None = None,
-    prepare: Callable[[int], None] | None = None,
+    prepare: ShowShards | None = None,
     backend: Backend = LOCAL,
     actors: int = 1,
 ) -> Path:
     """Train as `config` says in `runs/<name>`, evaluate, and return the path of the report.
 
     A folder that holds a run is refused unless `resume`, which goes on from the last checkpoint and ends with the
-    same weights as a run that was never stopped (same machine, threads and library versions). Labels to distill that
-    are missing are made first; `prepare` is called with the number of each shard that is there.
+    same weights as a run that was never stopped (same machine, threads and library versions). Labels to learn from
+    that are missing are made first, and `prepare` is told how many shards are there.
 
     Shares of the deals (`ppo.shares`) are played by so many `actors` of the `backend`, which changes nothing in the
     result; one local actor is this process. Clones and distillers learn from others' deals and stay here.
@@ -73,12 +75,10 @@ def train(
         _check_device(config)
         for name in (*config.evaluation.opponents, *config.evaluation.final_opponents):
             load_agent(name)
-        if config.distill is not None:
-            make_shards(config.distill.labels, config.rule_set(), Path(config.distill.folder), show=prepare)
-        model = _learner(config)
+        model = _learner(config, runs, prepare)
         history = load_checkpoint(checkpoint, model) if resume else []
         if config.start is not None and not resume:
-            _begin_with(model, config.start_path(runs))
+            model.policy.begin_with(_start(config, runs)[0])
         write_atomically(folder / CONFIG_FILE, yaml.safe_dump(config.model_dump(), sort_keys=False))
         model.set_logger(configure(str(folder / "tensorboard"), ["tensorboard"]))
         keeper = Keeper(folder, model, history, show)
@@ -96,32 +96,43 @@ def train(
         save_policy(folder / POLICY_FILE, model)
         if model.policy.average is not None:
             save_policy(folder / AVERAGE_FILE, model, model.policy.average)
-        return write_report(folder, config, history, final_results(model, folder))
+        final = final_results(model, folder)
+        if isinstance(model, BidLearner):
+            final["bid_values"] = model.findings()
+        return write_report(folder, config, history, final)
 
 
-def _learner(config: TrainingConfig) -> SelfPlayPPO:
+def _learner(config: TrainingConfig, runs: Path, prepare: ShowShards | None) -> SelfPlayPPO:
+    if config.distill is not None:
+        make_shards(config.distill.labels, config.rule_set(), Path(config.distill.folder), show=prepare)
+        return Distiller(config)
+    if config.bid_values is not None:
+        return bid_learner(config, _start(config, runs), prepare)
     if config.clone is not None:
         return Cloner(config)
     if config.nils is not None:
         return NilLearner(config)
-    return SelfPlayPPO(config) if config.distill is None else Distiller(config)
+    return SelfPlayPPO(config)
 
 
-def _begin_with(model: SelfPlayPPO, start: Path) -> None:
-    """Give `model` the weights of the policy `start`, which must have the same inputs and widths."""
+def _start(config: TrainingConfig, runs: Path) -> tuple[Tensors, Description]:
+    """The policy to begin with, which must have the inputs and widths of the run's."""
+    start = config.start_path(runs)
     tensors, description = read_policy(start)
-    rules, hidden = model.config.rule_set(), tuple(model.config.network.hidden)
+    rules, hidden = config.rule_set(), tuple(config.network.hidden)
     if input_size(description.rules) != input_size(rules):
         raise RunError(
             f"start is {str(start)!r}, a policy for deal={description.rules.deal}; allowed: deal={rules.deal}"
         )
     if description.hidden != hidden:
         raise RunError(f"start is {str(start)!r} with hidden widths {description.hidden}; allowed: {hidden}")
-    if model.config.match is not None and not description.knows_match:
+    if config.bid_values is not None and description.knows_match:
+        raise RunError(f"start is {str(start)!r}, a policy that plays the score; allowed with bid_values: one of 0:0")
+    if config.match is not None and not description.knows_match:
         table = SeatVecEnv(rules, 1, 0)
         table.deal(0)
         tensors = open_to_scores(tensors, table.observe(table.waiting())[0][0])
-    model.policy.begin_with(tensors)
+    return tensors, description
 
 
 def _check_device(config: TrainingConfig) -> None:

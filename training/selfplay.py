@@ -54,8 +54,8 @@ class SelfPlayPPO(MaskablePPO):
     rollout_buffer: DealBuffer
     env: SeatVecEnv
 
-    def __init__(self, config: TrainingConfig, rank: int = 0, **kwargs: Any) -> None:
-        """`rank`: which of `ppo.learners` this is."""
+    def __init__(self, config: TrainingConfig, rank: int = 0, *, nil_head: bool = False, **kwargs: Any) -> None:
+        """`rank`: which of `ppo.learners` this is. `nil_head`: whether to keep one that is not learned."""
         rules = config.rule_set()
         ppo = config.ppo
         precision = config.network.precision
@@ -83,7 +83,7 @@ class SelfPlayPPO(MaskablePPO):
             policy_kwargs={
                 "hidden": config.network.hidden,
                 "precision": precision,
-                "nil_head": config.nils is not None,
+                "nil_head": nil_head or config.nils is not None,
                 "averaged": ppo.average_rate > 0,
             },
             seed=config.seed,

@@ -1,0 +1,73 @@
+"""Shards: files of arrays that say how they were made, written once and refused if they were made otherwise."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from spades_env.checks import shown
+from spades_env.files import write_atomically
+
+Header = Mapping[str, Any]
+"""What two shards that may be mixed have in common, and the number, as JSON."""
+Arrays = dict[str, npt.NDArray[Any]]
+ShowShards = Callable[[int, int], None]
+"""Called after every shard with how many are there, and of how many."""
+
+
+class LabelError(ValueError):
+    """A shard of labels that cannot be used; the message names the file."""
+
+
+def shard_path(folder: Path, number: int) -> Path:
+    """Where shard `number` lies."""
+    return folder / f"labels-{number:05d}.npz"
+
+
+def make_missing(
+    folder: Path, numbers: Sequence[int], make: Callable[[int], bytes], show: ShowShards | None = None
+) -> None:
+    """Write those of the shards `numbers` that `folder` lacks; one that is half written is never seen."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for there, number in enumerate(numbers, 1):
+        path = shard_path(folder, number)
+        if not path.exists():
+            write_atomically(path, make(number))
+        if show:
+            show(there, len(numbers))
+
+
+def shard_bytes(header: Header, arrays: Arrays) -> bytes:
+    """The contents of a shard, a function of its arguments."""
+    file = io.BytesIO()
+    np.savez_compressed(file, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)  # type: ignore[arg-type]
+    return file.getvalue()
+
+
+def read_arrays(path: Path, header: Header, names: Sequence[str]) -> Arrays:
+    """The arrays `names` of a shard that was made with `header`; one that is damaged or foreign is refused."""
+    try:
+        # Opened here: of a damaged file NumPy leaves the handle open.
+        with path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
+            found = json.loads(bytes(file["header"]))
+            arrays = {name: file[name] for name in names}
+    except Exception as error:  # the readers of zip and npy files raise almost anything at a damaged one
+        raise LabelError(f"labels {str(path)!r}: damaged or foreign file ({shown(str(error))})") from None
+    if found != json.loads(json.dumps(header)):
+        raise LabelError(f"labels {str(path)!r}: made by another configuration, policy, observation or version")
+    return arrays
+
+
+def shard_paths(folder: Path, shards: int) -> Iterator[Path]:
+    """Where shards 0 .. `shards` - 1 lie, in order; one that is missing is named."""
+    for number in range(shards):
+        path = shard_path(folder, number)
+        if not path.exists():
+            raise LabelError(f"labels {str(path)!r} are missing; allowed: all of 0..{shards - 1}")
+        yield path
