@@ -37,8 +37,8 @@ from training.bid_labels import (  # noqa: E402
     read_bid_labels,
     value_bids,
 )
-from training.config import BidLabelsConfig  # noqa: E402
 from training.seats import SeatVecEnv  # noqa: E402
+from training.sections import BidLabelsConfig  # noqa: E402
 from training.shards import LabelError, shard_path  # noqa: E402
 
 CLASSIC = PRESETS["classic"]

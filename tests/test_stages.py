@@ -24,11 +24,12 @@ from spades_env.engine.step import apply, new_games  # noqa: E402
 from spades_env.rules import PRESETS  # noqa: E402
 from spades_env.view import empty_views, views_to_act  # noqa: E402
 from training.clone import Cloner  # noqa: E402
-from training.config import LabelsConfig, TrainingConfigError  # noqa: E402
+from training.config import TrainingConfigError  # noqa: E402
 from training.distill import Distiller  # noqa: E402
 from training.labels import make_shards, read_labels  # noqa: E402
 from training.line_ups import LEARNER, PoolVecEnv  # noqa: E402
 from training.run import train  # noqa: E402
+from training.sections import LabelsConfig  # noqa: E402
 from training.selfplay import SelfPlayPPO  # noqa: E402
 from training.shards import LabelError, shard_path  # noqa: E402
 

@@ -28,13 +28,14 @@ from spades_env.rules import PRESETS  # noqa: E402
 from training.buffer import Choices, DealBuffer  # noqa: E402
 from training.checkpoint import CheckpointError  # noqa: E402
 from training.choosing import explorer  # noqa: E402
-from training.config import ExploreConfig, load_config  # noqa: E402
+from training.config import load_config  # noqa: E402
 from training.diagnostics import deal_summary  # noqa: E402
 from training.losses import BID_PRIOR, exploration_weights, prior_cross_entropy  # noqa: E402
 from training.outcome import collapse_warnings  # noqa: E402
 from training.report import final_table  # noqa: E402
 from training.run import Interrupted, RunError, train  # noqa: E402
 from training.seats import SeatVecEnv, most_choices  # noqa: E402
+from training.sections import ExploreConfig  # noqa: E402
 from training.selfplay import SelfPlayPPO  # noqa: E402
 
 

@@ -27,8 +27,9 @@ from spades_env.engine.batch import default_bag_price
 from spades_env.observation.symmetry import FLAT_PERMUTATIONS
 from training.bid_labels import BIDS, BidLabels, BidTask, make_bid_shards, read_bid_labels
 from training.bid_report import findings
-from training.config import BidValuesConfig, TrainingConfig
+from training.config import TrainingConfig
 from training.passes import PassLearner, Rows
+from training.sections import BidValuesConfig
 from training.shards import LabelError, ShowShards
 
 BID_ROWS: Final = slice(FIRST_BID, FIRST_BID + BIDS)

@@ -15,7 +15,8 @@ from torch import Tensor
 
 from agents.learned.sampling import sample_rows, uniforms
 from spades_env.actions import NIL
-from training.config import ExploreConfig, TrainingConfig
+from training.config import TrainingConfig
+from training.sections import ExploreConfig
 
 FORCED_DRAW = 12
 """Which number of a decision's stream decides whether nil is forced."""

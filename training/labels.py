@@ -22,8 +22,8 @@ from spades_env.envs.players import choose
 from spades_env.observation.blocks import OBSERVATION_VERSION
 from spades_env.rules import Rules
 from spades_env.view import empty_views, views_to_act
-from training.config import LabelsConfig
 from training.seats import SeatVecEnv
+from training.sections import LabelsConfig
 from training.shards import ShowShards, make_missing, read_arrays, shard_bytes, shard_paths
 
 FORMAT, FORMAT_VERSION = "spades_env.labels", 1

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from spades_env.actions import FIRST_BID
 from training.buffer import Choices
-from training.config import ExploreConfig, PPOConfig
+from training.sections import ExploreConfig, PPOConfig
 
 BID_PRIOR = (0.06, 0.12, 0.20, 0.22, 0.16, 0.10, 0.06, 0.03, 0.02, 0.01, 0.005, 0.005, 0.005, 0.005)
 """A rough spread of bids 0 (nil) to 13; only its tails matter, they must not die out."""
