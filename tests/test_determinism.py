@@ -85,6 +85,12 @@ def test_without_jit_the_engine_the_rule_bots_and_policies_do_the_same() -> None
     assert digests(sections, NUMBA_DISABLE_JIT="1") == digests(sections)
 
 
+@needs_torch
+@pytest.mark.timeout(900)
+def test_without_jit_a_training_comes_to_the_same() -> None:
+    assert digests(("training",), NUMBA_DISABLE_JIT="1") == digests(("training",))
+
+
 # --- Batches and threads ------------------------------------------------------------------------------------------
 
 
