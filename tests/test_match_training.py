@@ -72,6 +72,12 @@ def test_situations_of_a_match_by_hand() -> None:
     assert 1900 < sum(found["dealer"][starts] == 0) < 2200
 
 
+def test_no_situation_is_beyond_the_last_deal_of_the_rules() -> None:
+    """R26: with `max_deals` 3 a match has deals 0, 1 and 2."""
+    found = situations_of(CLASSIC.replace(max_deals=3), outcome((90, 3), (30, 4)), 0)
+    assert found["deal"].tolist() == [0, 1, 2] * 4096
+
+
 def test_no_situation_is_a_match_that_is_won(stakes: MatchStakes) -> None:
     """R24: below target, or tied."""
     scores = stakes.situations["scores"]
@@ -247,11 +253,13 @@ def test_what_goes_with_match_and_what_does_not() -> None:
             small(**changes)
 
 
-def test_bid_values_refuse_a_policy_that_plays_the_score(tmp_path: Path) -> None:
+def test_without_match_a_policy_that_plays_the_score_is_refused(tmp_path: Path) -> None:
+    """What comes of it would be marked as a policy of 0:0; with nils, whose other weights stay, for no gain at all."""
     clone = train(small(clone={"teacher": "easy"}, match={}, name="clone"), tmp_path).parent
     labels = {"folder": str(tmp_path / "labels")}
-    with pytest.raises(RunError, match="a policy that plays the score; allowed with bid_values: one of 0:0"):
-        train(small(bid_values=labels, start=str(clone), name="bids"), tmp_path)
+    for way in ({"bid_values": labels}, {"nils": {}}, {"opponent": "easy"}, {}):
+        with pytest.raises(RunError, match="a policy that plays the score; allowed without match: one of 0:0"):
+            train(small(start=str(clone), name="next", **way), tmp_path)
 
 
 def test_clones_and_nils_learn_at_match_scores_too(tmp_path: Path) -> None:

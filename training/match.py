@@ -27,7 +27,7 @@ from spades_env.rules import Rules
 MATCHES: Final = 4096
 """Matches whose deals are the situations."""
 LONGEST: Final = 40
-"""Deals of such a match at most."""
+"""Deals of such a match at most; fewer where the rules have a limit."""
 KEY: Final = 0x3A7C4
 """Stream of a game that decides where in a match its deal is."""
 
@@ -69,15 +69,16 @@ def points_scale(table: EquityTable) -> float:
 
 def situations_of(rules: Rules, outcomes: Outcomes, seed: int) -> npt.NDArray[np.void]:
     """The standings before every deal of `MATCHES` matches whose deals end as `outcomes` do, SITUATION (n,)."""
-    found = np.zeros((MATCHES, LONGEST), SITUATION)
+    longest = LONGEST if rules.max_deals is None else min(LONGEST, rules.max_deals)
+    found = np.zeros((MATCHES, longest), SITUATION)
     deals = np.zeros(MATCHES, np.int64)
-    draws = np.random.default_rng([seed, KEY]).random((MATCHES, LONGEST + 1))
+    draws = np.random.default_rng([seed, KEY]).random((MATCHES, longest + 1))
     ends = outcomes.share.cumsum()
     table = equity_table(rules)
     play_matches(
         rules_to_record(rules), table.grid, outcomes.points, outcomes.bags, ends / ends[-1], draws, found, deals
     )
-    return found[np.arange(LONGEST) < deals[:, None]]
+    return found[np.arange(longest) < deals[:, None]]
 
 
 def open_to_scores(tensors: Tensors, observation: npt.NDArray[np.uint8]) -> Tensors:

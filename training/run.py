@@ -126,8 +126,9 @@ def _start(config: TrainingConfig, runs: Path) -> tuple[Tensors, Description]:
         )
     if description.hidden != hidden:
         raise RunError(f"start is {str(start)!r} with hidden widths {description.hidden}; allowed: {hidden}")
-    if config.bid_values is not None and description.knows_match:
-        raise RunError(f"start is {str(start)!r}, a policy that plays the score; allowed with bid_values: one of 0:0")
+    if config.match is None and description.knows_match:
+        # What is learned at 0:0 is saved as a policy of 0:0, which would forget the scores without a word.
+        raise RunError(f"start is {str(start)!r}, a policy that plays the score; allowed without match: one of 0:0")
     if config.match is not None and not description.knows_match:
         table = SeatVecEnv(rules, 1, 0)
         table.deal(0)

@@ -76,7 +76,7 @@ class ExploreConfig(Section):
 class MatchConfig(Section):
     """Deals of a match: most begin at its scores, and each is worth what it changes of the chance to win the match."""
 
-    share: float = Field(0.8, ge=0, le=1, description="share of deals that begin in the midst of a match, not at 0:0")
+    share: float = Field(0.8, ge=0, le=1, description="share of deals that begin at a match's standing; others at 0:0")
 
 
 class CloneConfig(Section):
