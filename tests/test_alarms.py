@@ -143,13 +143,13 @@ def alarmed_at(monkeypatch: pytest.MonkeyPatch, *deals: int) -> None:
     monkeypatch.setattr(guard, "alarms_of", lambda entry, *_: [alarm] if entry["deals"] in deals else [])
 
 
-def going_back(after: float = 0.5, **ppo: Any) -> Any:
+def going_back(after: float = 0.5, on_alarm: str = "roll_back", **ppo: Any) -> Any:
     """A run of five collections, evaluated before each, that goes back when there is an alarm after 20 deals.
 
     With alarms at 16 and 24 it goes back from 24 to 0 or 8, so not to the weights that staleness plays with there.
     """
     sizes = {"games": 8, "minibatch": 64} | ppo
-    return small(deals=40, ppo=sizes, alarms=OFF | {"on_alarm": "roll_back", "after": after}, evaluation=EVALUATION)
+    return small(deals=40, ppo=sizes, alarms=OFF | {"on_alarm": on_alarm, "after": after}, evaluation=EVALUATION)
 
 
 def test_going_back_takes_weights_and_moments_and_half_the_rate(
@@ -261,8 +261,22 @@ def test_without_a_good_evaluation_there_is_nowhere_to_go_back_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alarmed_at(monkeypatch, 0)
-    with pytest.raises(AlarmError, match="with no evaluation without alarms to go back to"):
+    with pytest.raises(AlarmError, match="without weights of a good evaluation to go back to"):
         train(going_back(after=0.0), tmp_path)
+
+
+def test_a_run_that_only_warned_has_nowhere_to_go_back_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Told to go back from the middle of the run on, it has no best weights in a file, and stops in a line."""
+    alarmed_at(monkeypatch, 16, 24)
+
+    def leave(model: SelfPlayPPO, found: Any) -> None:
+        if model.num_timesteps == 8:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(Interrupted):
+        train(going_back(on_alarm="warn"), tmp_path, show=leave)
+    with pytest.raises(AlarmError, match="without weights of a good evaluation to go back to"):
+        train(going_back(), tmp_path, resume=True)
 
 
 def test_another_best_file_than_the_histories_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

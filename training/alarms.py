@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
+from evaluation.report.shape import NUMBER, Maybe
 from training.section import Section
 
 Entry = Mapping[str, Any]
@@ -60,6 +61,15 @@ class Alarm:
     low: float | None = None
     high: float | None = None
 
+
+ALARM_FORM: Final[Mapping[str, Any]] = {
+    "measure": str,
+    "against": Maybe(str),
+    "value": NUMBER,
+    "low": Maybe(NUMBER),
+    "high": Maybe(NUMBER),
+}
+"""An alarm in a history."""
 
 MEASURES: Mapping[str, tuple[str, str]] = {
     "own_sets": ("contracts of its own that are set", "{:.1%}"),

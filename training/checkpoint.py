@@ -23,6 +23,7 @@ from evaluation.report.shape import NUMBER, Each, Maybe, ShapeError, check_shape
 from spades_env.checks import shown
 from spades_env.files import write_atomically
 from spades_env.observation.blocks import OBSERVATION_VERSION
+from training.alarms import ALARM_FORM
 from training.config import TrainingConfig
 from training.league import SNAPSHOTS_FOLDER, STATE_FORM, League, read_snapshots
 from training.line_ups import PoolVecEnv
@@ -65,8 +66,11 @@ HEADER: Final[Mapping[str, Any]] = {
         {
             "deals": int,
             "minutes": NUMBER,
-            "opponents": Each({"margin": INTERVAL, "stats": STATS}),
+            "opponents": Each({"margin": INTERVAL, "stats": STATS, "opponent_set_rate": Maybe(NUMBER)}),
             "deals_log": Maybe(dict),
+            "alarms": Maybe([ALARM_FORM]),
+            "alarm_action": Maybe(str),
+            "rolled_back_to": Maybe(int),
         }
     ],
 }

@@ -69,7 +69,7 @@ class Guard:
         why = ""
         if self._bands is not None and self._bands.on_alarm == "roll_back":
             times = self._rolled_back()
-            why = f", after {times} roll-backs" if times else ", with no evaluation without alarms to go back to"
+            why = f", after {times} roll-backs" if times else ", without weights of a good evaluation to go back to"
         raise AlarmError(
             f"alarms have stopped the run after {entry['deals']:,} of {self._model.config.deals:,} deals{why}: {told}; "
             "its checkpoint is kept; to go on: --resume with a wider band in `alarms`, or --set alarms.on_alarm=warn"
@@ -80,9 +80,13 @@ class Guard:
         bands = self._bands
         if bands is None or not entry["alarms"] or entry["deals"] < bands.after * self._model.config.deals:
             return None
-        if bands.on_alarm == "roll_back" and (best is None or self._rolled_back() >= bands.roll_backs):
+        if bands.on_alarm == "roll_back" and (not self._can_go_back(best) or self._rolled_back() >= bands.roll_backs):
             return "stop"
         return bands.on_alarm
+
+    def _can_go_back(self, best: Any) -> bool:
+        """Whether there is a best evaluation, and its weights were kept: a run that only warned kept none."""
+        return best is not None and self._best_path.exists()
 
     def _rolled_back(self) -> int:
         """How often the run went back."""
