@@ -375,6 +375,14 @@ def test_bad_configurations_name_the_field(tmp_path: Path, text: str, message: s
         load_config(path)
 
 
+def test_what_sections_forbid_each_other_is_told_without_the_rest(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text("{clone: {}, ppo: {copies: 2}}")
+    with pytest.raises(ConfigError) as refusal:
+        load_config(path)
+    assert str(refusal.value) == f"{path}: ppo.copies is 2; allowed with clone: 1, nothing there needs a baseline"
+
+
 def test_overrides(tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
     path.write_text("seed: 3")

@@ -181,11 +181,18 @@ def config_from(data: Mapping[str, Any], source: str) -> TrainingConfig:
         config = TrainingConfig.model_validate(dict(data))
         rules = as_rules(config.rules)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        value = "" if first["type"] == "extra_forbidden" else f" is {first['input']!r}"
-        raise TrainingConfigError(f"{source}: {field}{value}: {first['msg']}") from None
+        raise TrainingConfigError(f"{source}: {_told(error)}") from None
     return config.model_copy(update={"rules": rules.preset_name or rules.to_dict()})
+
+
+def _told(error: ValidationError) -> str:
+    """The first thing wrong, for people."""
+    first = error.errors()[0]
+    if not first["loc"]:  # of several sections together, and in words of our own, which name field and value
+        return str(first["ctx"]["error"])
+    field = ".".join(str(part) for part in first["loc"])
+    value = "" if first["type"] == "extra_forbidden" else f" is {first['input']!r}"
+    return f"{field}{value}: {first['msg']}"
 
 
 def _set(data: dict[str, Any], override: str) -> None:
