@@ -129,6 +129,17 @@ def test_policy_of_other_rules_is_refused() -> None:
         agent.act(some_views(PRESETS["modern"]), np.arange(64, dtype=np.uint64))
 
 
+@pytest.mark.parametrize("knows_match", [False, True])
+@pytest.mark.parametrize("own", [None, 7])
+def test_a_limit_of_deals_that_it_never_saw_changes_no_choice(own: int | None, knows_match: bool) -> None:
+    """R26: at tables with another `max_deals` the observation's `deals_left` is not what the policy learned with."""
+    rules = PRESETS["classic"].replace(max_deals=own)
+    agent = LearnedAgent(network(rules).tensors(), rules, knows_match=knows_match)
+    wanted = agent.outputs(some_views(rules))
+    for limit in (None, 1, 100):
+        assert agent.outputs(some_views(rules.replace(max_deals=limit))).tobytes() == wanted.tobytes()
+
+
 def test_rules_that_differ_are_named_as_in_rules() -> None:
     rules = PRESETS["modern"].replace(blind_nil_deficit=None, lead_spades="any")
     agent = LearnedAgent(network(rules).tensors(), rules)

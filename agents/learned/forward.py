@@ -33,16 +33,20 @@ class Net(NamedTuple):
 
     `sizes`: int64, inputs, widths of the hidden layers, outputs. `weights`: float32, layer after layer, each with a
     row for every input. `biases`: float32, layer after layer. `knows_match`: whether it has learned at scores other
-    than 0:0; one that has not is shown 0:0, since what it would make of others is chance.
+    than 0:0; one that has not is shown 0:0, since what it would make of others is chance. `max_deals`: that of the
+    rules it learned under, 0: none; it is shown that one, for the same reason.
     """
 
     sizes: npt.NDArray[np.int64]
     weights: Floats
     biases: Floats
     knows_match: bool
+    max_deals: int
 
 
-def make_net(tensors: Mapping[str, npt.NDArray[Any]], n_inputs: int, knows_match: bool = False) -> Net:
+def make_net(
+    tensors: Mapping[str, npt.NDArray[Any]], n_inputs: int, knows_match: bool = False, max_deals: int = 0
+) -> Net:
     """The net of a policy file's `tensors`, named as in `agents.learned.weights`; the scales of bytes go into it."""
     depth = sum(name.startswith("trunk.") for name in tensors) // 2
     layers = [(tensors[f"trunk.layers.{k}.weight"], tensors[f"trunk.layers.{k}.bias"]) for k in range(depth)]
@@ -55,6 +59,7 @@ def make_net(tensors: Mapping[str, npt.NDArray[Any]], n_inputs: int, knows_match
         np.concatenate([weight.T.astype(np.float32).reshape(-1) for weight, _ in layers]),
         np.concatenate([bias.astype(np.float32) for _, bias in layers]),
         knows_match,
+        max_deals,
     )
 
 
@@ -67,9 +72,10 @@ def add_scaled(out: Floats, scale: np.float32, row: Floats) -> None:
 
 @kernel
 def observe(net: Net, view: np.void, observation: npt.NDArray[np.uint8]) -> None:
-    """Write what the net sees of `view`, which is changed where the net does not know scores."""
+    """Write what the net sees of `view`, which is changed to what the net has learned of."""
+    known = view["known"]
+    known["rules"]["max_deals"] = net.max_deals
     if not net.knows_match:
-        known = view["known"]
         known["scores"][:] = 0
         known["bags"][:] = 0
         known["deal"] = 0

@@ -37,7 +37,7 @@ class LearnedAgent:
         self.name = name
         self.rules = rules
         self.sample = sample
-        self.net = make_net(tensors, input_size(rules), knows_match)
+        self.net = make_net(tensors, input_size(rules), knows_match, rules.max_deals or 0)
         self._record = rules_to_record(rules)[0]
 
     def act(self, views: StateArray, keys: KeyArray) -> ActionArray:
@@ -69,7 +69,10 @@ class LearnedAgent:
         return np.asarray(1 / (1 + np.exp(-outputs[:, OUTPUTS].astype(np.float64))))
 
     def outputs(self, views: StateArray) -> Floats:
-        """Masked logits, the value (points / 100 to the mover's team), the nil head's logit if any: (n, 74 or 75)."""
+        """Masked logits, the value to the mover's team, the nil head's logit if any: (n, 74 or 75).
+
+        The value is in hundreds of points, of a policy trained with `match` in their like (docs/training.md).
+        """
         self._check_rules(views)
         out = np.empty((len(views), self.net.sizes[-1]), np.float32)
         write_outputs(self.net, views.copy(), out)
