@@ -14,7 +14,9 @@ def command(policy: str, path: str) -> int:
     """Write POLICY (a .safetensors file or a run's folder) as an ONNX model to OUT.onnx.
 
     Input "observation": uint8 (n, inputs), the first bytes of the flat observation. Outputs "logits", float32
-    (n, 73), not masked, and "value", float32 (n, 1), points / 100. Needs the extra `onnx`.
+    (n, 73), not masked, and "value", float32 (n, 1), points / 100 (of a policy trained with `match`: equity). The
+    metadata "knows_match" and "max_deals" say what the observation has to show: if the first is "false", scores, bags
+    and the deal's number as 0; and a limit of deals as the second says, 0 for none. Needs the extra `onnx`.
 
     \b
     Example:

@@ -161,6 +161,7 @@ def test_an_exported_policy_computes_the_same(tmp_path: Path) -> None:
     source = next(FOLDER.glob("*.safetensors"))
     assert main(["export", str(source), str(tmp_path / "p.onnx")]) == 0
     session = runtime.InferenceSession(str(tmp_path / "p.onnx"), providers=["CPUExecutionProvider"])
+    assert session.get_modelmeta().custom_metadata_map == {"knows_match": "false", "max_deals": "0"}
     policy = load_policy(source)
     views = some_views(policy.rules, 50)
     observations = np.zeros((50, FLAT_SIZE), np.uint8)

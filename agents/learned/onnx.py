@@ -19,8 +19,12 @@ def onnx_model(net: Net, name: str = "spades_env.policy") -> onnx.ModelProto:
     """The net as a model with fixed meaning: uint8 (n, inputs) in, float32 (n, 73) and (n, 1) out.
 
     `observation`: the first bytes of the flat observation, as many as the net takes, unscaled. `logits`: of every
-    action, not masked: set those of illegal actions to the lowest number. `value`: points / 100 to the mover's team.
+    action, not masked: set those of illegal actions to the lowest number. `value`: points / 100 to the mover's team,
+    or of a net that knows matches the change of equity, in the unit of its training (docs/training.md).
     `nil`, of a net with a nil head: the logit of the chance that a nil would be made, float32 (n, 1).
+
+    The metadata say what a table has to show it: `knows_match` "true", or "false" for scores, bags and the number of
+    the deal at 0; `max_deals` (0: none) is that of the rules it takes the observation to be of.
     """
     sizes = [int(size) for size in net.sizes]
     nodes, weights = [helper.make_node("Cast", [INPUT], ["layer_0"], to=TensorProto.FLOAT)], []
@@ -48,6 +52,7 @@ def onnx_model(net: Net, name: str = "spades_env.policy") -> onnx.ModelProto:
         weights,
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="spades_env")
+    helper.set_model_props(model, {"knows_match": str(net.knows_match).lower(), "max_deals": str(net.max_deals)})
     model.ir_version = 9  # readable by runtimes from 2023 on
     onnx.checker.check_model(model)
     return model
