@@ -11,7 +11,7 @@ from typing import Any, Final
 from agents.base import AgentError
 from agents.installed import installed_agents, load_entry, option_names, package_of
 from agents.process.agent import OPTIONS
-from agents.registry import AGENTS, ORACLES
+from agents.registry import AGENTS, ORACLES, POLICY_OPTIONS
 
 OURS: Final = "spades-env"
 
@@ -36,7 +36,8 @@ def list_agents() -> Iterator[Listed]:
         yield Listed(name, {}, "sees all hands: a ceiling, only where oracles are let in (--oracles)", OURS)
     options = {key: meaning for key, (_, meaning) in OPTIONS.items()}
     yield Listed("process:COMMAND", options, "a program of any language, options as process[limit=2]:COMMAND", OURS)
-    yield Listed("FILE or FOLDER", {}, "a trained policy: a .safetensors file, or the folder of a run", OURS)
+    policy = {key: meaning for key, (_, meaning) in POLICY_OPTIONS.items()}
+    yield Listed("FILE or FOLDER", policy, "a trained policy: a .safetensors file, or the folder of a run", OURS)
     yield Listed("MODULE:ATTRIBUTE", {}, "an agent in Python, or what makes one without arguments", OURS)
     for name, entries in installed_agents().items():
         for found in entries:

@@ -24,10 +24,12 @@ from agents.rules.suit_odds import SuitOddsAgent
 from agents.rules.uniform import RandomAgent
 from agents.search.agent import level
 from agents.search.cheating import CheatingAgent
+from spades_env.checks import whole_number
+from spades_env.observation.symmetry import SUIT_PERMUTATIONS
 
 
-def _champion() -> Agent:
-    agent: Agent = importlib.import_module("agents.learned.champion").ChampionAgent()
+def _champion(**options: Any) -> Agent:
+    agent: Agent = importlib.import_module("agents.learned.champion").ChampionAgent(**options)
     return agent
 
 
@@ -46,6 +48,13 @@ class Entry:
 
 
 _OBJECTIVE = (str, "points, match or auto (default auto: the match near its end)")
+
+
+def _renamings(text: str) -> int:
+    return whole_number("renamings", int(text), 1, len(SUIT_PERMUTATIONS))
+
+
+_RENAMINGS = "names of the side suits under which the net is asked, 1 to 6: the mean of its answers counts"
 _SEARCH_OPTIONS: Options = {
     "worlds": (int, "worlds in which actions are compared, 2 or more"),
     "exact": (int, "with so many tricks left or fewer worlds are solved exactly, 0..13"),
@@ -74,13 +83,18 @@ AGENTS: Mapping[str, Entry] = {
     ),
     "hard": Entry(partial(level, "hard"), "searches: about a millisecond a decision on one core", _SEARCH_OPTIONS),
     "expert": Entry(partial(level, "expert"), "the strongest: some 20 ms a decision on one core", _SEARCH_OPTIONS),
-    "champion": Entry(_champion, "a policy trained by self-play, without search: some 50 microseconds a decision"),
+    "champion": Entry(
+        _champion,
+        "a policy trained by self-play, without search: some 70 microseconds a decision",
+        {"renamings": (_renamings, f"{_RENAMINGS} (default 6)")},
+    ),
     "champion+search": Entry(
         _guided,
         "`expert` guided by `champion`: the policy is a prior for what the search compares",
         {
             **{name: _SEARCH_OPTIONS[name] for name in _SEARCH_OPTIONS if name != "ms"},
             "prior": (float, "points that a nat of the policy's log chance counts, 0 or more"),
+            "renamings": (_renamings, f"{_RENAMINGS} (default 6)"),
         },
     ),
     "lowest": Entry(LowestAgent, "a yardstick: the lowest ordinary bid, the card of the lowest rank"),
@@ -88,6 +102,9 @@ AGENTS: Mapping[str, Entry] = {
     "suit_odds": Entry(SuitOddsAgent, "a baseline: bids by the chance that high cards live, nil too; plays as `easy`"),
 }
 """Every agent with a name. `load_agent` takes "name" or "name:option=value,option=value"."""
+
+POLICY_OPTIONS: Options = {"renamings": (_renamings, f"{_RENAMINGS} (default 1)")}
+"""Options of a policy file or a run's folder, after a colon as those of a name."""
 
 
 ORACLES: Mapping[str, Callable[[], OracleAgent]] = {"cheating": CheatingAgent}
@@ -108,8 +125,8 @@ def load_agent(spec: str | os.PathLike[str] | Agent | OracleAgent) -> Agent:
 
     Text is, in this order: a name of `AGENTS`, with options after a colon; "process:COMMAND", a program of any
     language; a name that an installed package offers (agents/installed.py), with options too; a policy file (one
-    that ends in .safetensors, or a folder); "module:attribute", another package's agent or a callable that
-    makes one.
+    that ends in .safetensors, or a folder), with options too; "module:attribute", another package's agent or a
+    callable that makes one.
     """
     if not isinstance(spec, str | os.PathLike):
         return _checked(spec, f"{spec!r}")
@@ -123,11 +140,23 @@ def load_agent(spec: str | os.PathLike[str] | Agent | OracleAgent) -> Agent:
         return _start_process(text)
     if (not colon or "=" in rest) and (entry := find_installed(name)) is not None:
         return _checked(make_installed(entry, rest if colon else None), f"{text!r}")
-    if text.endswith(".safetensors") or os.path.isdir(text):
-        return _load_policy_file(text)
+    path, options = split_policy(text)
+    if is_policy(path):
+        return _load_policy_file(path, read_options(path, options, POLICY_OPTIONS) if options else {})
     if colon and "=" not in rest and name and rest:
         return _import_agent(text, name, rest)
     raise AgentError(f"agent {text!r} does not exist: {_allowed(name)}")
+
+
+def is_policy(path: str) -> bool:
+    """Whether text without options means a policy file, there or not, or a run's folder."""
+    return path.endswith(".safetensors") or os.path.isdir(path)
+
+
+def split_policy(text: str) -> tuple[str, str]:
+    """The path in a policy's text and its options, "" for none; of any other text the whole of it, and none."""
+    path, _, options = text.rpartition(":")
+    return (path, options) if "=" in options and is_policy(path) and not is_policy(text) else (text, "")
 
 
 def _allowed(name: str) -> str:
@@ -153,7 +182,7 @@ def _start_process(text: str) -> Agent:
     return agent
 
 
-def _load_policy_file(path: str) -> Agent:
+def _load_policy_file(path: str, options: dict[str, Any]) -> Agent:
     """Return the policy in a file; only here are the learned agents and their libraries imported."""
     if not Path(path).exists():
         raise AgentError(f"agent {path!r}: there is no such file")
@@ -164,7 +193,7 @@ def _load_policy_file(path: str) -> Agent:
             f"agent {path!r} is a policy file and needs {error.name!r}, which is not installed: "
             "pip install 'spades-env[train]'"
         ) from error
-    return _checked(policy.load_policy(path), f"{path!r}")
+    return _checked(policy.load_policy(path, **options), f"{path!r}")
 
 
 def _import_agent(text: str, module: str, attribute: str) -> Agent:

@@ -71,6 +71,17 @@ def test_scores_do_not_move_a_policy_that_never_met_them() -> None:
     assert late.tobytes() == before.tobytes()
 
 
+def test_the_champion_is_asked_under_all_names_of_the_side_suits() -> None:
+    views = some_views(PRESETS["classic"])
+    classic = FOLDER / "classic.safetensors"
+    for text, renamings in (("champion", 6), ("champion:renamings=1", 1), ("champion:renamings=2", 2)):
+        agent = load_agent(text)
+        assert agent.name == text
+        assert (agent.act(views, keys(60)) == load_policy(classic, renamings=renamings).act(views, keys(60))).all()
+    with pytest.raises(AgentError, match=r"renamings='9' is not allowed: .* 1 to 6"):
+        load_agent("champion:renamings=9")
+
+
 def test_a_blind_nil_is_left_to_normal() -> None:
     rules = PRESETS["modern"].replace(blind_nil_deficit=None)
     views = some_views(PRESETS["modern"], 4, 1)
@@ -117,7 +128,7 @@ def test_guided_search_plays_other_presets(preset: str) -> None:
 def test_options_of_the_guided_search_are_checked() -> None:
     assert load_agent("champion+search:worlds=50,prior=2").name == "champion+search:worlds=50,prior=2.0"
     assert load_agent("champion+search").name == "champion+search"
-    for text, message in (("prior=-1", "prior"), ("ms=5", "ms"), ("prior=nan", "prior")):
+    for text, message in (("prior=-1", "prior"), ("ms=5", "ms"), ("prior=nan", "prior"), ("renamings=0", "1 to 6")):
         with pytest.raises(AgentError, match=message):
             load_agent(f"champion+search:{text}")
 

@@ -13,6 +13,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra `train`")
 
 from safetensors.torch import load_file, save_file  # noqa: E402
+from test_symmetry import renamed  # noqa: E402
 
 from agents.base import AgentError  # noqa: E402
 from agents.learned.network import PolicyNetwork  # noqa: E402
@@ -21,11 +22,13 @@ from agents.learned.sampling import sample_rows  # noqa: E402
 from agents.learned.weights import Description, input_size, policy_bytes, read_policy  # noqa: E402
 from agents.registry import load_agent  # noqa: E402
 from evaluation.duplicate import evaluate  # noqa: E402
+from evaluation.work.files import files_of  # noqa: E402
 from spades_env.actions import NUM_ACTIONS  # noqa: E402
 from spades_env.engine import step  # noqa: E402
 from spades_env.engine.state import STATE, rules_to_record  # noqa: E402
 from spades_env.observation.blocks import FLAT_SCALES, FLAT_SIZE  # noqa: E402
 from spades_env.observation.flat import encode_views  # noqa: E402
+from spades_env.observation.symmetry import ACTION_MAPS, permute_rows, symmetries  # noqa: E402
 from spades_env.rules import PRESETS, Rules  # noqa: E402
 from spades_env.view import empty_views, views_to_act, write_view_masks  # noqa: E402
 
@@ -40,17 +43,26 @@ def policy_file(path: Path, rules: Rules = PRESETS["classic"]) -> Path:
     return path
 
 
-def some_views(rules: Rules, n: int = 64) -> np.ndarray:
-    """Views of games at random moments of a deal."""
+def some_states(rules: Rules, n: int = 64) -> np.ndarray:
+    """Games at random moments of a deal."""
     states = np.zeros(n, STATE)
     step.new_games(states, rules_to_record(rules), 5, 0)
     rng = np.random.default_rng(1)
     for i in range(n):
         for _ in range(int(rng.integers(20))):
             step.apply(states, i, _random(states, i, rng))
-    views = empty_views(n)
+    return states
+
+
+def views_of(states: np.ndarray) -> np.ndarray:
+    views = empty_views(len(states))
     views_to_act(states, views)
     return views
+
+
+def some_views(rules: Rules, n: int = 64) -> np.ndarray:
+    """Views of games at random moments of a deal."""
+    return views_of(some_states(rules, n))
 
 
 def _random(states: np.ndarray, i: int, rng: np.random.Generator) -> int:
@@ -120,6 +132,62 @@ def test_scaled_first_layer_equals_scaled_input() -> None:
     slow = torch.relu(first(scaled[:, :n]))
     slow = torch.relu(net.trunk.layers[1](slow))
     assert torch.allclose(net.trunk(rows), slow, atol=1e-3, rtol=1e-4)
+
+
+@pytest.mark.parametrize(("preset", "jokers", "names"), [("classic", False, 6), ("modern", True, 2)])
+def test_the_answer_under_several_names_of_the_suits_is_their_mean(preset: str, jokers: bool, names: int) -> None:
+    rules = PRESETS[preset].replace(jokers=jokers)
+    net = network(rules)
+    agent = LearnedAgent(net.tensors(), rules, renamings=6)
+    views = some_views(rules)
+    rows, masks = np.zeros((64, FLAT_SIZE), np.uint8), np.zeros((64, NUM_ACTIONS), np.int8)
+    encode_views(views, rows)
+    write_view_masks(views, masks)
+    logits, values = np.zeros((64, NUM_ACTIONS)), np.zeros(64)
+    allowed, everything = symmetries(rules), torch.ones(64, NUM_ACTIONS, dtype=torch.bool)
+    assert len(allowed) == names
+    for k in allowed:
+        said, value = net(torch.from_numpy(permute_rows("flat", rows, k)), everything)
+        logits += said.detach().numpy()[:, ACTION_MAPS[k]] / names
+        values += value.detach().numpy() / names
+    found = agent.outputs(views)
+    legal = masks.astype(bool)
+    assert np.allclose(found[:, :NUM_ACTIONS][legal], logits[legal], rtol=1e-4, atol=1e-4)
+    assert (found[:, :NUM_ACTIONS][~legal] < -1e30).all()
+    assert np.allclose(found[:, NUM_ACTIONS], values, rtol=1e-4, atol=1e-4)
+    once = LearnedAgent(net.tensors(), rules).outputs(views)
+    assert not np.allclose(once[:, :NUM_ACTIONS][legal], logits[legal], rtol=1e-2, atol=1e-2)
+
+
+def test_under_all_names_of_the_suits_a_renamed_game_is_played_alike() -> None:
+    rules = PRESETS["classic"]
+    states = some_states(rules)
+    views, others = views_of(states), views_of(np.concatenate([renamed(states[i : i + 1], 4) for i in range(64)]))
+    alike = []
+    for n in (6, 1):
+        agent = LearnedAgent(network(rules).tensors(), rules, renamings=n)
+        wanted, found = (agent.outputs(some)[:, :NUM_ACTIONS] for some in (views, others))
+        alike.append(np.isclose(found[:, ACTION_MAPS[4]], wanted, rtol=1e-4, atol=1e-4).all(axis=1).mean())
+    assert alike[0] == 1.0
+    assert alike[1] < 0.2
+
+
+def test_a_policy_file_takes_the_number_of_names(tmp_path: Path) -> None:
+    text = f"{policy_file(tmp_path / 'p.safetensors')}:renamings=6"
+    agent = load_agent(text)
+    assert isinstance(agent, LearnedAgent)
+    assert len(agent.net.actions) == 6
+    assert agent.name == text
+    assert len(load_agent(text.replace("=6", "=1")).net.actions) == 1  # type: ignore[attr-defined]
+    assert files_of([text]) == {text: files_of([text.partition(":")[0]])[text.partition(":")[0]]}
+    with pytest.raises(AgentError, match=r"renamings='7' is not allowed: .* 1 to 6"):
+        load_agent(text.replace("=6", "=7"))
+    with pytest.raises(AgentError, match=r"unknown option 'sample': one of renamings"):
+        load_agent(text.replace("renamings=6", "sample=1"))
+    with pytest.raises(AgentError, match="no such file"):
+        load_agent(f"{tmp_path / 'q.safetensors'}:renamings=6")
+    with pytest.raises(AgentError, match=r"renamings is 0; allowed: an int 1\.\.6"):
+        load_policy(tmp_path / "p.safetensors", renamings=0)
 
 
 def test_policy_of_other_rules_is_refused() -> None:

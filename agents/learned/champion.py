@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from agents.base import ActionArray, AgentError, FloatArray, ForeignRulesError, KeyArray
-from agents.learned.policy import MATCH_RULES, LearnedAgent, load_policy
+from agents.learned.policy import ALL_RENAMINGS, MATCH_RULES, LearnedAgent, load_policy
 from agents.learned.weights import input_size, read_policy
 from agents.rules.normal.agent import NormalAgent
 from spades_env.engine.state import PHASE_BLIND, StateArray, rules_from_record
@@ -18,9 +18,9 @@ FOLDER = Path(__file__).parent / "champion"
 
 
 @cache
-def shipped_policies() -> tuple[LearnedAgent, ...]:
-    """The policies in `FOLDER`, by name; docs/champion.md says how each was trained."""
-    policies = tuple(load_policy(path) for path in sorted(FOLDER.glob("*.safetensors")))
+def shipped_policies(renamings: int = 1) -> tuple[LearnedAgent, ...]:
+    """The policies in `FOLDER`, by name; docs/champion.md says how each was trained. `renamings`: see LearnedAgent."""
+    policies = tuple(load_policy(path, renamings=renamings) for path in sorted(FOLDER.glob("*.safetensors")))
     if not policies:
         raise AgentError(f"champion: {str(FOLDER)!r} holds no policies; install the package again")
     return policies
@@ -39,12 +39,13 @@ def shipped_file(rules: Rules) -> Path:
 class ChampionAgent:
     """Plays every view by the policy that was trained for its rules; rules that none knows are refused.
 
-    A blind nil, which the policies never met (they were trained at 0:0), is left to `normal`.
+    A blind nil, which the policies never met (they were trained at 0:0), is left to `normal`. `renamings`: under how
+    many names of the side suits a net is asked (`LearnedAgent`).
     """
 
-    def __init__(self) -> None:
-        self.name = "champion"
-        self._policies = shipped_policies()
+    def __init__(self, renamings: int = ALL_RENAMINGS) -> None:
+        self._policies = shipped_policies(renamings)
+        self.name = "champion" if renamings == ALL_RENAMINGS else f"champion:renamings={renamings}"
         self._blind = NormalAgent()
 
     def act(self, views: StateArray, keys: KeyArray) -> ActionArray:

@@ -1,5 +1,8 @@
 """The policy network at play, as a kernel: no torch, a few microseconds a decision, the same bytes in any batch.
 
+A net may be asked about a view under several names of the side suits, which are interchangeable
+(spades_env/observation/symmetry.py): what it says is the mean, so that what it has not learned to be equal is made so.
+
 The products run over the rows of the weights whose input is not 0: of the 902 bytes of an observation some hundred and
 thirty are set, and a ReLU leaves about half of the next layer. Each output is a sum in the order of the inputs, one row
 at a time, so neither batch nor vector width changes a bit of it.
@@ -7,7 +10,7 @@ at a time, so neither batch nor vector width changes a bit of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +23,7 @@ from spades_env.engine.state import StateArray
 from spades_env.engine.step import legal_parts, write_action_mask
 from spades_env.observation.blocks import FLAT_SCALES, FLAT_SIZE
 from spades_env.observation.flat import encode_flat
+from spades_env.observation.symmetry import ACTION_MAPS, FLAT_PERMUTATIONS
 
 Floats = npt.NDArray[np.float32]
 OUTPUTS = NUM_ACTIONS + 1
@@ -34,7 +38,9 @@ class Net(NamedTuple):
     `sizes`: int64, inputs, widths of the hidden layers, outputs. `weights`: float32, layer after layer, each with a
     row for every input. `biases`: float32, layer after layer. `knows_match`: whether it has learned at scores other
     than 0:0; one that has not is shown 0:0, since what it would make of others is chance. `max_deals`: that of the
-    rules it learned under, 0: none; it is shown that one, for the same reason.
+    rules it learned under, 0: none; it is shown that one, for the same reason. `columns`, int64 (names, inputs), and
+    `actions`, int64 (names, 73): under each of the names of the suits that it is asked, where each byte of an
+    observation goes and what each action is called.
     """
 
     sizes: npt.NDArray[np.int64]
@@ -42,12 +48,42 @@ class Net(NamedTuple):
     biases: Floats
     knows_match: bool
     max_deals: int
+    columns: npt.NDArray[np.int64]
+    actions: npt.NDArray[np.int64]
+
+
+class Scratch(NamedTuple):
+    """What a net is run on: `observation`, uint8 (FLAT_SIZE,); `rows`, float32 (2, widest layer); and its answer.
+
+    `outputs`: float32 (outputs,), logits of all actions and the other heads.
+    """
+
+    observation: npt.NDArray[np.uint8]
+    rows: Floats
+    outputs: Floats
+
+
+def new_scratch(net: Net) -> Scratch:
+    """Memory for one thread that runs `net`."""
+    return Scratch(
+        np.zeros(FLAT_SIZE, np.uint8),
+        np.zeros((2, net.sizes.max()), np.float32),
+        np.zeros(net.sizes[-1], np.float32),
+    )
 
 
 def make_net(
-    tensors: Mapping[str, npt.NDArray[Any]], n_inputs: int, knows_match: bool = False, max_deals: int = 0
+    tensors: Mapping[str, npt.NDArray[Any]],
+    n_inputs: int,
+    *,
+    knows_match: bool = False,
+    max_deals: int = 0,
+    renamings: Sequence[int] = (0,),
 ) -> Net:
-    """The net of a policy file's `tensors`, named as in `agents.learned.weights`; the scales of bytes go into it."""
+    """The net of a policy file's `tensors`, named as in `agents.learned.weights`; the scales of bytes go into it.
+
+    `renamings`: numbers of SUIT_PERMUTATIONS, the names of the suits under which it is asked.
+    """
     depth = sum(name.startswith("trunk.") for name in tensors) // 2
     layers = [(tensors[f"trunk.layers.{k}.weight"], tensors[f"trunk.layers.{k}.bias"]) for k in range(depth)]
     layers[0] = layers[0][0] * FLAT_SCALES[:n_inputs], layers[0][1]
@@ -60,6 +96,8 @@ def make_net(
         np.concatenate([bias.astype(np.float32) for _, bias in layers]),
         knows_match,
         max_deals,
+        np.argsort(FLAT_PERMUTATIONS[list(renamings), :n_inputs], axis=1),
+        ACTION_MAPS[list(renamings)],
     )
 
 
@@ -83,8 +121,11 @@ def observe(net: Net, view: np.void, observation: npt.NDArray[np.uint8]) -> None
 
 
 @kernel
-def run_net(net: Net, observation: npt.NDArray[np.uint8], rows: Floats) -> int:
-    """Run the net on one observation; `rows`: float32 (2, widest layer). Which of the rows holds the outputs."""
+def run_net(net: Net, observation: npt.NDArray[np.uint8], columns: npt.NDArray[np.int64], rows: Floats) -> int:
+    """Run the net on one observation; `rows`: float32 (2, widest layer). Which of the rows holds the outputs.
+
+    `columns`: int64 (inputs,), where each byte of the observation goes.
+    """
     layers = net.sizes.shape[0] - 1
     start, bias = 0, 0
     for layer in range(layers):
@@ -95,7 +136,8 @@ def run_net(net: Net, observation: npt.NDArray[np.uint8], rows: Floats) -> int:
         for i in range(n):
             x = np.float32(observation[i]) if layer == 0 else np.float32(source[i])
             if x != 0:
-                add_scaled(out, x, net.weights[start + i * width : start + (i + 1) * width])
+                at = start + (columns[i] if layer == 0 else i) * width
+                add_scaled(out, x, net.weights[at : at + width])
         if layer < layers - 1:
             for j in range(width):
                 out[j] = max(out[j], np.float32(0))
@@ -105,20 +147,37 @@ def run_net(net: Net, observation: npt.NDArray[np.uint8], rows: Floats) -> int:
 
 
 @kernel
-def write_outputs(net: Net, views: StateArray, out: Floats) -> None:
+def ask(net: Net, view: np.void, scratch: Scratch) -> None:
+    """Fill `scratch.outputs` with what the net says of `view`, the mean over its names of the suits.
+
+    The view is changed, see `observe`.
+    """
+    observe(net, view, scratch.observation)
+    outputs = scratch.outputs
+    outputs[:] = 0
+    names = net.columns.shape[0]
+    for k in range(names):
+        row = scratch.rows[run_net(net, scratch.observation, net.columns[k], scratch.rows)]
+        for action in range(NUM_ACTIONS):
+            outputs[action] += row[net.actions[k, action]]
+        for head in range(NUM_ACTIONS, outputs.shape[0]):
+            outputs[head] += row[head]
+    for j in range(outputs.shape[0]):
+        outputs[j] /= np.float32(names)
+
+
+@kernel
+def write_outputs(net: Net, views: StateArray, scratch: Scratch, out: Floats) -> None:
     """Fill out, float32 (n, outputs), for `views`, dtype VIEW: logits, LOWEST where illegal, and the other heads.
 
     The views are changed, see `observe`.
     """
-    observation = np.zeros(FLAT_SIZE, np.uint8)
     mask = np.zeros(NUM_ACTIONS, np.int8)
-    rows = np.zeros((2, net.sizes.max()), np.float32)
     for k in range(views.shape[0]):
         cards, calls = legal_parts(views[k]["known"])
-        observe(net, views[k], observation)
-        where = run_net(net, observation, rows)
         write_action_mask(cards, calls, mask)
+        ask(net, views[k], scratch)
+        out[k] = scratch.outputs
         for action in range(NUM_ACTIONS):
-            out[k, action] = rows[where, action] if mask[action] else np.float32(LOWEST)
-        for head in range(NUM_ACTIONS, out.shape[1]):
-            out[k, head] = rows[where, head]
+            if not mask[action]:
+                out[k, action] = np.float32(LOWEST)

@@ -7,14 +7,18 @@ import os
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import ActionArray, FloatArray, ForeignRulesError, KeyArray, check_views
-from agents.learned.forward import OUTPUTS, Floats, make_net, write_outputs
+from agents.base import ActionArray, AgentError, FloatArray, ForeignRulesError, KeyArray, check_views
+from agents.learned.forward import OUTPUTS, Floats, make_net, new_scratch, write_outputs
 from agents.learned.sampling import sample_rows
 from agents.learned.weights import Tensors, input_size, read_policy
 from spades_env.actions import NUM_ACTIONS
+from spades_env.checks import whole_number
 from spades_env.engine.state import RULES, StateArray, rules_from_record, rules_to_record
+from spades_env.observation.symmetry import SUIT_PERMUTATIONS, symmetries
 from spades_env.rules import Rules
 
+ALL_RENAMINGS = len(SUIT_PERMUTATIONS)
+"""Of the side suits: under so many names a net can be asked about a view."""
 MATCH_FIELDS = ("target", "mercy", "max_deals", "step", "dealers_left", "_pad")
 """Rules that a policy for single deals need not share with the table: when a match ends, and the mirror image."""
 MATCH_RULES = ("target", "mercy", "max_deals", "turn_direction", "first_seat")
@@ -23,7 +27,12 @@ _SHARED_FIELDS = [name for name in RULES.names or () if name not in MATCH_FIELDS
 
 
 class LearnedAgent:
-    """Plays the action of highest probability (`sample=False`) or draws one with the decision's key."""
+    """Plays the action of highest probability (`sample=False`) or draws one with the decision's key.
+
+    The side suits are interchangeable, but the net knows that only as far as it has learned it. With `renamings` above
+    1 it is asked about so many names of them, 6 at most and no more than the rules allow (with jokers 2), and the mean
+    of its answers counts: the logits', which is the geometric mean of the chances. That takes so many times as long.
+    """
 
     def __init__(
         self,
@@ -33,11 +42,18 @@ class LearnedAgent:
         name: str = "policy",
         sample: bool = False,
         knows_match: bool = False,
+        renamings: int = 1,
     ) -> None:
         self.name = name
         self.rules = rules
         self.sample = sample
-        self.net = make_net(tensors, input_size(rules), knows_match, rules.max_deals or 0)
+        self.net = make_net(
+            tensors,
+            input_size(rules),
+            knows_match=knows_match,
+            max_deals=rules.max_deals or 0,
+            renamings=symmetries(rules)[: whole_number("renamings", renamings, 1, ALL_RENAMINGS, AgentError)],
+        )
         self._record = rules_to_record(rules)[0]
 
     def act(self, views: StateArray, keys: KeyArray) -> ActionArray:
@@ -75,7 +91,7 @@ class LearnedAgent:
         """
         self._check_rules(views)
         out = np.empty((len(views), self.net.sizes[-1]), np.float32)
-        write_outputs(self.net, views.copy(), out)
+        write_outputs(self.net, views.copy(), new_scratch(self.net), out)
         return out
 
     def knows(self, views: StateArray) -> npt.NDArray[np.bool_]:
@@ -107,8 +123,15 @@ def softmax(logits: Floats) -> Floats:
     return np.asarray(powers / powers.sum(axis=1, keepdims=True), np.float32)
 
 
-def load_policy(path: str | os.PathLike[str], *, sample: bool = False) -> LearnedAgent:
+def load_policy(path: str | os.PathLike[str], *, sample: bool = False, renamings: int = 1) -> LearnedAgent:
     """The agent in a policy file or a run's folder; a damaged, foreign or outdated file is refused with one line."""
     tensors, description = read_policy(path)
-    knows_match = description.knows_match
-    return LearnedAgent(tensors, description.rules, name=os.fspath(path), sample=sample, knows_match=knows_match)
+    name = os.fspath(path) + (f":renamings={renamings}" if renamings != 1 else "")
+    return LearnedAgent(
+        tensors,
+        description.rules,
+        name=name,
+        sample=sample,
+        knows_match=description.knows_match,
+        renamings=renamings,
+    )

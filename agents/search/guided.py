@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import ActionArray, KeyArray
-from agents.learned.forward import OUTPUTS, Floats, Net, observe, run_net
+from agents.learned.forward import Net, Scratch, ask, new_scratch
 from agents.search.effort import Desk, Effort
 from agents.search.searcher import FIRST_ROUND, best_of, drop_losers, start, value_worlds
 from agents.search.worlds import kept_worlds
@@ -24,7 +24,6 @@ from spades_env.cards import NUM_CARDS
 from spades_env.engine.kernel import inline_kernel, kernel
 from spades_env.engine.state import PHASE_BLIND, StateArray
 from spades_env.engine.step import legal_parts
-from spades_env.observation.blocks import FLAT_SIZE
 from spades_env.view import empty_views, write_view
 
 LEAST_LOG_CHANCE = -8.0
@@ -34,21 +33,18 @@ LEAST_LOG_CHANCE = -8.0
 class Guide(NamedTuple):
     """The policy and what it works on.
 
-    `views`: one view. `observation`: uint8 (FLAT_SIZE,). `rows`: float32 (2, widest layer). `bonus`: float64, points
-    for each candidate.
+    `views`: one view. `bonus`: float64, points for each candidate.
     """
 
     net: Net
     views: StateArray
-    observation: npt.NDArray[np.uint8]
-    rows: Floats
+    scratch: Scratch
     bonus: npt.NDArray[np.float64]
 
 
 def new_guide(net: Net) -> Guide:
     """Memory for one search at a time."""
-    rows = np.zeros((2, max(int(net.sizes.max()), OUTPUTS)), np.float32)
-    return Guide(net, empty_views(1), np.zeros(FLAT_SIZE, np.uint8), rows, np.zeros(NUM_ACTIONS))
+    return Guide(net, empty_views(1), new_scratch(net), np.zeros(NUM_ACTIONS))
 
 
 @inline_kernel
@@ -62,8 +58,8 @@ def policy_action(view: np.void, guide: Guide) -> int:
     """What the policy does in `view`: its likeliest legal action, the first among equals."""
     cards, calls = legal_parts(view["known"])
     guide.views[0] = view
-    observe(guide.net, guide.views[0], guide.observation)
-    logits = guide.rows[run_net(guide.net, guide.observation, guide.rows)]
+    ask(guide.net, guide.views[0], guide.scratch)
+    logits = guide.scratch.outputs
     best, highest = -1, -math.inf
     for action in range(NUM_ACTIONS):
         if allows(cards, calls, action) and logits[action] > highest:
@@ -83,8 +79,8 @@ def write_bonus(view: np.void, desk: Desk, count: int, prior: float, guide: Guid
         return
     cards, calls = legal_parts(view["known"])
     guide.views[0] = view
-    observe(guide.net, guide.views[0], guide.observation)
-    logits = guide.rows[run_net(guide.net, guide.observation, guide.rows)]
+    ask(guide.net, guide.views[0], guide.scratch)
+    logits = guide.scratch.outputs
     highest, total = -math.inf, 0.0
     for action in range(NUM_ACTIONS):
         if allows(cards, calls, action):

@@ -10,12 +10,12 @@ import numpy as np
 
 from agents.base import ActionArray, AgentError, FloatArray, KeyArray
 from agents.learned.champion import ChampionAgent
-from agents.learned.policy import LearnedAgent, load_policy
+from agents.learned.policy import ALL_RENAMINGS, LearnedAgent, load_policy
 from agents.objective import for_each_stakes
 from agents.search.agent import SearchAgent
 from agents.search.guided import Guide, guided_moves, new_guide
 from agents.stakes import POINTS
-from spades_env.checks import finite_number
+from spades_env.checks import finite_number, whole_number
 from spades_env.engine.state import StateArray
 
 NAME = "champion+search"
@@ -25,13 +25,15 @@ NAME = "champion+search"
 class GuidedAgent(SearchAgent):
     """A `SearchAgent` whose candidates start with `prior` points times the log chance that a policy gives them.
 
-    `policy`: a policy file, or the shipped champion's for the rules at the table. Not for two threads at once.
+    `policy`: a policy file, or the shipped champion's for the rules at the table, asked under `renamings` names of the
+    side suits (`LearnedAgent`). Not for two threads at once.
     """
 
     level: str = "expert"
     worlds: int = 600
     exact: int = 7
     prior: float = 3.0
+    renamings: int = ALL_RENAMINGS
     policy: str | None = None
 
     def __post_init__(self) -> None:
@@ -40,6 +42,7 @@ class GuidedAgent(SearchAgent):
             raise AgentError(f"prior={self.prior!r} is not allowed: 0 or more")
         if self.ms != 0.0:
             raise AgentError(f"ms={self.ms!r} is not allowed for {NAME}: 0, use worlds")
+        whole_number("renamings", self.renamings, 1, ALL_RENAMINGS, AgentError)
 
     @property
     def name(self) -> str:
@@ -55,11 +58,11 @@ class GuidedAgent(SearchAgent):
 
     @cached_property
     def _champion(self) -> ChampionAgent:
-        return ChampionAgent()
+        return ChampionAgent(self.renamings)
 
     @cached_property
     def _policy(self) -> LearnedAgent | None:
-        return None if self.policy is None else load_policy(self.policy)
+        return None if self.policy is None else load_policy(self.policy, renamings=self.renamings)
 
     def act(self, views: StateArray, keys: KeyArray) -> ActionArray:
         """Return actions, int16 of shape (n,), for `views` (VIEW) and `keys` (uint64), both of shape (n,)."""

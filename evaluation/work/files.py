@@ -17,7 +17,7 @@ from typing import Final
 from agents.base import AgentError
 from agents.installed import find_installed
 from agents.process.agent import is_process_text
-from agents.registry import AGENTS, ORACLES
+from agents.registry import AGENTS, ORACLES, split_policy
 from spades_env.engine.sources import ROOT, source_files
 
 POLICY_FILE: Final = "policy.safetensors"
@@ -44,7 +44,7 @@ def files_behind(text: str) -> list[Path]:
         return []
     if is_process_text(text):
         return [Path(word) for word in shlex.split(text.partition(":")[2]) if Path(word).is_file()]
-    path = Path(text)
+    path = Path(split_policy(text)[0])
     if path.is_dir():
         return [file for file in [path / POLICY_FILE] if file.is_file()]
     if path.is_file():
