@@ -37,7 +37,12 @@ def list_agents() -> Iterator[Listed]:
     options = {key: meaning for key, (_, meaning) in OPTIONS.items()}
     yield Listed("process:COMMAND", options, "a program of any language, options as process[limit=2]:COMMAND", OURS)
     policy = {key: meaning for key, (_, meaning) in POLICY_OPTIONS.items()}
-    yield Listed("FILE or FOLDER", policy, "a trained policy: a .safetensors file, or the folder of a run", OURS)
+    yield Listed(
+        "FILE or FOLDER",
+        policy,
+        "a trained policy: a .safetensors file, or the folder of a run; several joined by +",
+        OURS,
+    )
     yield Listed("MODULE:ATTRIBUTE", {}, "an agent in Python, or what makes one without arguments", OURS)
     for name, entries in installed_agents().items():
         for found in entries:

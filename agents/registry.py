@@ -125,8 +125,8 @@ def load_agent(spec: str | os.PathLike[str] | Agent | OracleAgent) -> Agent:
 
     Text is, in this order: a name of `AGENTS`, with options after a colon; "process:COMMAND", a program of any
     language; a name that an installed package offers (agents/installed.py), with options too; a policy file (one
-    that ends in .safetensors, or a folder), with options too; "module:attribute", another package's agent or a
-    callable that makes one.
+    that ends in .safetensors, or a folder), or several joined by "+" that decide together, with options too;
+    "module:attribute", another package's agent or a callable that makes one.
     """
     if not isinstance(spec, str | os.PathLike):
         return _checked(spec, f"{spec!r}")
@@ -140,23 +140,26 @@ def load_agent(spec: str | os.PathLike[str] | Agent | OracleAgent) -> Agent:
         return _start_process(text)
     if (not colon or "=" in rest) and (entry := find_installed(name)) is not None:
         return _checked(make_installed(entry, rest if colon else None), f"{text!r}")
-    path, options = split_policy(text)
-    if is_policy(path):
-        return _load_policy_file(path, read_options(path, options, POLICY_OPTIONS) if options else {})
+    paths, options = split_policy(text)
+    if paths:
+        return _load_policy(paths, read_options("+".join(paths), options, POLICY_OPTIONS) if options else {})
     if colon and "=" not in rest and name and rest:
         return _import_agent(text, name, rest)
     raise AgentError(f"agent {text!r} does not exist: {_allowed(name)}")
 
 
-def is_policy(path: str) -> bool:
-    """Whether text without options means a policy file, there or not, or a run's folder."""
-    return path.endswith(".safetensors") or os.path.isdir(path)
+def policy_paths(text: str) -> list[str]:
+    """The files or folders in a policy's text without options: one, or several joined by "+"; none in other texts."""
+    parts = [text] if os.path.exists(text) else text.split("+")
+    return parts if all(part.endswith(".safetensors") or os.path.isdir(part) for part in parts) else []
 
 
-def split_policy(text: str) -> tuple[str, str]:
-    """The path in a policy's text and its options, "" for none; of any other text the whole of it, and none."""
+def split_policy(text: str) -> tuple[list[str], str]:
+    """The files or folders in a policy's text, and its options, "" for none; of any other text no files."""
     path, _, options = text.rpartition(":")
-    return (path, options) if "=" in options and is_policy(path) and not is_policy(text) else (text, "")
+    if "=" in options and policy_paths(path) and not os.path.exists(text):
+        return policy_paths(path), options
+    return policy_paths(text), ""
 
 
 def _allowed(name: str) -> str:
@@ -182,18 +185,19 @@ def _start_process(text: str) -> Agent:
     return agent
 
 
-def _load_policy_file(path: str, options: dict[str, Any]) -> Agent:
-    """Return the policy in a file; only here are the learned agents and their libraries imported."""
-    if not Path(path).exists():
-        raise AgentError(f"agent {path!r}: there is no such file")
+def _load_policy(paths: list[str], options: dict[str, Any]) -> Agent:
+    """Return the policy in the files; only here are the learned agents and their libraries imported."""
+    for path in paths:
+        if not Path(path).exists():
+            raise AgentError(f"agent {path!r}: there is no such file")
     try:
         policy = importlib.import_module("agents.learned.policy")
     except ModuleNotFoundError as error:
         raise AgentError(
-            f"agent {path!r} is a policy file and needs {error.name!r}, which is not installed: "
+            f"agent {paths[0]!r} is a policy file and needs {error.name!r}, which is not installed: "
             "pip install 'spades-env[train]'"
         ) from error
-    return _checked(policy.load_policy(path, **options), f"{path!r}")
+    return _checked(policy.load_policy(paths, **options), f"{'+'.join(paths)!r}")
 
 
 def _import_agent(text: str, module: str, attribute: str) -> Agent:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from agents.base import AgentError
-from agents.learned.champion import FOLDER, ChampionAgent, shipped_policies
-from agents.learned.policy import load_policy
+from agents.learned.champion import FOLDER, ChampionAgent, shipped_files
+from agents.learned.policy import LearnedAgent, load_policy
 from agents.registry import load_agent
 from agents.search.agent import SearchAgent
 from agents.search.guided_agent import GuidedAgent
@@ -73,7 +73,7 @@ def test_scores_do_not_move_a_policy_that_never_met_them() -> None:
 
 def test_the_champion_is_asked_under_all_names_of_the_side_suits() -> None:
     views = some_views(PRESETS["classic"])
-    classic = FOLDER / "classic.safetensors"
+    classic = [file for file, rules in shipped_files().items() if rules == PRESETS["classic"]]
     for text, renamings in (("champion", 6), ("champion:renamings=1", 1), ("champion:renamings=2", 2)):
         agent = load_agent(text)
         assert agent.name == text
@@ -165,15 +165,17 @@ def test_the_command_promotes(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Promoted: ahead of the incumbent" in capsys.readouterr().out
 
 
-def test_an_exported_policy_computes_the_same(tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", ["", ":renamings=1", ":renamings=3"])
+def test_an_exported_policy_computes_the_same(tmp_path: Path, options: str) -> None:
     pytest.importorskip("onnx", reason="needs the extra `onnx`")
     runtime = pytest.importorskip("onnxruntime")
-    policy = shipped_policies()[0]
-    source = next(FOLDER.glob("*.safetensors"))
-    assert main(["export", str(source), str(tmp_path / "p.onnx")]) == 0
+    sources = [file for file in shipped_files() if shipped_files()[file] == PRESETS["classic"]]
+    text = "+".join(map(str, sources)) + options
+    assert main(["export", text, str(tmp_path / "p.onnx")]) == 0
     session = runtime.InferenceSession(str(tmp_path / "p.onnx"), providers=["CPUExecutionProvider"])
     assert session.get_modelmeta().custom_metadata_map == {"knows_match": "false", "max_deals": "0"}
-    policy = load_policy(source)
+    policy = load_agent(text)
+    assert isinstance(policy, LearnedAgent)
     views = some_views(policy.rules, 50)
     observations = np.zeros((50, FLAT_SIZE), np.uint8)
     encode_views(views, observations)

@@ -32,14 +32,19 @@ from spades_env.observation.symmetry import ACTION_MAPS, permute_rows, symmetrie
 from spades_env.rules import PRESETS, Rules  # noqa: E402
 from spades_env.view import empty_views, views_to_act, write_view_masks  # noqa: E402
 
+KEYS = np.arange(64, dtype=np.uint64)
 
-def network(rules: Rules, hidden: tuple[int, ...] = (16, 8)) -> PolicyNetwork:
-    torch.manual_seed(0)
+
+def network(rules: Rules, hidden: tuple[int, ...] = (16, 8), seed: int = 0) -> PolicyNetwork:
+    torch.manual_seed(seed)
     return PolicyNetwork(input_size(rules), hidden)
 
 
-def policy_file(path: Path, rules: Rules = PRESETS["classic"]) -> Path:
-    path.write_bytes(policy_bytes(network(rules).tensors(), Description(rules, (16, 8), "float32", {"deals": 1})))
+def policy_file(
+    path: Path, rules: Rules = PRESETS["classic"], hidden: tuple[int, ...] = (16, 8), seed: int = 0
+) -> Path:
+    tensors = network(rules, hidden, seed).tensors()
+    path.write_bytes(policy_bytes(tensors, Description(rules, hidden, "float32", {"deals": 1})))
     return path
 
 
@@ -188,6 +193,48 @@ def test_a_policy_file_takes_the_number_of_names(tmp_path: Path) -> None:
         load_agent(f"{tmp_path / 'q.safetensors'}:renamings=6")
     with pytest.raises(AgentError, match=r"renamings is 0; allowed: an int 1\.\.6"):
         load_policy(tmp_path / "p.safetensors", renamings=0)
+
+
+def test_several_policies_decide_by_the_mean_of_their_answers(tmp_path: Path) -> None:
+    rules = PRESETS["classic"]
+    files = [policy_file(tmp_path / "a.safetensors", rules), policy_file(tmp_path / "b+c.safetensors", rules, seed=1)]
+    views = some_views(rules)
+    alone = [load_policy(file).outputs(views) for file in files]
+    legal = alone[0][:, :NUM_ACTIONS] > -1e30
+    mean = sum(each.astype(np.float64) for each in alone) / 2
+    found = load_policy(files).outputs(views)
+    assert np.allclose(found[:, :NUM_ACTIONS][legal], mean[:, :NUM_ACTIONS][legal], rtol=1e-4, atol=1e-4)
+    assert np.allclose(found[:, NUM_ACTIONS], mean[:, NUM_ACTIONS], rtol=1e-4, atol=1e-4)
+    assert not np.allclose(alone[0][:, :NUM_ACTIONS][legal], mean[:, :NUM_ACTIONS][legal], rtol=1e-2, atol=1e-2)
+    assert load_agent(str(files[1])).act(views, KEYS).tolist() == load_policy(files[1]).act(views, KEYS).tolist()
+
+
+def test_several_policies_in_an_agents_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rules = PRESETS["classic"]
+    run = tmp_path / "run"
+    run.mkdir()
+    policy_file(tmp_path / "a.safetensors", rules)
+    policy_file(run / "policy.safetensors", rules, seed=1)
+    views = some_views(rules)
+    agent = load_agent("a.safetensors+run:renamings=2")
+    assert agent.name == "a.safetensors+run:renamings=2"
+    wanted = load_policy([tmp_path / "a.safetensors", run], renamings=2).act(views, KEYS)
+    assert agent.act(views, KEYS).tolist() == wanted.tolist()
+    digests = [files_of([text])[text] for text in ("a.safetensors", "a.safetensors+run:renamings=2", "run")]
+    assert len(set(digests)) == 3
+    policy_file(tmp_path / "m.safetensors", PRESETS["modern"])
+    with pytest.raises(
+        AgentError, match=r"'a.safetensors' and 'm.safetensors' cannot decide together; allowed: of the"
+    ):
+        load_agent("a.safetensors+m.safetensors")
+    policy_file(tmp_path / "w.safetensors", rules, hidden=(32, 8))
+    with pytest.raises(
+        AgentError, match=r"have layers of \[\[902, 16, 8, 74\], \[902, 32, 8, 74\]\]; allowed: all the"
+    ):
+        load_agent("a.safetensors+w.safetensors")
+    with pytest.raises(AgentError, match=r"'b.safetensors': there is no such file"):
+        load_agent("a.safetensors+b.safetensors")
 
 
 def test_policy_of_other_rules_is_refused() -> None:

@@ -19,16 +19,31 @@ FOLDER = Path(__file__).parent / "champion"
 
 @cache
 def shipped_policies(renamings: int = 1) -> tuple[LearnedAgent, ...]:
-    """The policies in `FOLDER`, by name; docs/champion.md says how each was trained. `renamings`: see LearnedAgent."""
-    policies = tuple(load_policy(path, renamings=renamings) for path in sorted(FOLDER.glob("*.safetensors")))
-    if not policies:
+    """The policies in `FOLDER`, one for each set of rules; docs/champion.md says how they were trained.
+
+    Files of the same rules, from runs of different seeds, decide together. `renamings`: see LearnedAgent.
+    """
+    together: dict[Rules, list[Path]] = {}
+    for path, rules in shipped_files().items():
+        together.setdefault(rules, []).append(path)
+    return tuple(load_policy(paths, renamings=renamings) for paths in together.values())
+
+
+@cache
+def shipped_files() -> dict[Path, Rules]:
+    """The policy files in `FOLDER` in the order of their names, and the rules of each."""
+    files = {path: read_policy(path)[1].rules for path in sorted(FOLDER.glob("*.safetensors"))}
+    if not files:
         raise AgentError(f"champion: {str(FOLDER)!r} holds no policies; install the package again")
-    return policies
+    return files
 
 
 def shipped_file(rules: Rules) -> Path:
-    """The policy in `FOLDER` whose rules differ least from `rules`, of those that deal alike; AgentError for none."""
-    known = {path: read_policy(path)[1].rules for path in sorted(FOLDER.glob("*.safetensors"))}
+    """The policy in `FOLDER` whose rules differ least from `rules`, of those that deal alike; AgentError for none.
+
+    Of several the first by name.
+    """
+    known = shipped_files()
     alike = [path for path in known if input_size(known[path]) == input_size(rules)]
     if not alike:
         raise AgentError(f"champion: {str(FOLDER)!r} holds no policy for deal={rules.deal}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -29,14 +30,15 @@ _SHARED_FIELDS = [name for name in RULES.names or () if name not in MATCH_FIELDS
 class LearnedAgent:
     """Plays the action of highest probability (`sample=False`) or draws one with the decision's key.
 
-    The side suits are interchangeable, but the net knows that only as far as it has learned it. With `renamings` above
-    1 it is asked about so many names of them, 6 at most and no more than the rules allow (with jokers 2), and the mean
-    of its answers counts: the logits', which is the geometric mean of the chances. That takes so many times as long.
+    `tensors`: of one policy, or of several with the same layers and heads that decide together. The side suits are
+    interchangeable, but a net knows that only as far as it has learned it. With `renamings` above 1 it is asked about
+    so many names of them, 6 at most and no more than the rules allow (with jokers 2). The mean of all answers counts:
+    of the logits, which is the geometric mean of the chances. It takes as many times as long.
     """
 
     def __init__(
         self,
-        tensors: Tensors,
+        tensors: Tensors | Sequence[Tensors],
         rules: Rules,
         *,
         name: str = "policy",
@@ -48,7 +50,7 @@ class LearnedAgent:
         self.rules = rules
         self.sample = sample
         self.net = make_net(
-            tensors,
+            [tensors] if isinstance(tensors, Mapping) else tensors,
             input_size(rules),
             knows_match=knows_match,
             max_deals=rules.max_deals or 0,
@@ -123,15 +125,31 @@ def softmax(logits: Floats) -> Floats:
     return np.asarray(powers / powers.sum(axis=1, keepdims=True), np.float32)
 
 
-def load_policy(path: str | os.PathLike[str], *, sample: bool = False, renamings: int = 1) -> LearnedAgent:
-    """The agent in a policy file or a run's folder; a damaged, foreign or outdated file is refused with one line."""
-    tensors, description = read_policy(path)
-    name = os.fspath(path) + (f":renamings={renamings}" if renamings != 1 else "")
-    return LearnedAgent(
-        tensors,
-        description.rules,
-        name=name,
-        sample=sample,
-        knows_match=description.knows_match,
-        renamings=renamings,
-    )
+def load_policy(
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, sample: bool = False, renamings: int = 1
+) -> LearnedAgent:
+    """The agent in a policy file or a run's folder, or in several, which decide together.
+
+    A damaged, foreign or outdated file is refused with one line, and so are policies of different rules.
+    """
+    paths = [os.fspath(path)] if isinstance(path, str | os.PathLike) else [os.fspath(each) for each in path]
+    policies = [read_policy(path) for path in paths]
+    first = policies[0][1]
+    for other, (_, description) in zip(paths, policies, strict=True):
+        if (description.rules, description.knows_match) != (first.rules, first.knows_match):
+            raise AgentError(
+                f"policies {paths[0]!r} and {other!r} cannot decide together; allowed: of the same rules, and all "
+                "trained with match or none"
+            )
+    name = "+".join(paths) + (f":renamings={renamings}" if renamings != 1 else "")
+    try:
+        return LearnedAgent(
+            [tensors for tensors, _ in policies],
+            first.rules,
+            name=name,
+            sample=sample,
+            knows_match=first.knows_match,
+            renamings=renamings,
+        )
+    except ValueError as error:
+        raise AgentError(f"{name}: {error}") from None

@@ -44,11 +44,11 @@ def files_behind(text: str) -> list[Path]:
         return []
     if is_process_text(text):
         return [Path(word) for word in shlex.split(text.partition(":")[2]) if Path(word).is_file()]
-    path = Path(split_policy(text)[0])
-    if path.is_dir():
-        return [file for file in [path / POLICY_FILE] if file.is_file()]
-    if path.is_file():
-        return [path]
+    if policies := split_policy(text)[0]:
+        files = [path / POLICY_FILE if path.is_dir() else path for path in map(Path, policies)]
+        return [file for file in files if file.is_file()]
+    if Path(text).is_file():
+        return [Path(text)]
     try:
         entry = find_installed(name)
     except AgentError:  # two packages offer it: whoever loads it says so
