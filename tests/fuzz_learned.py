@@ -1,22 +1,32 @@
-"""The readers of PyTorch's files for fuzz tests: policies and checkpoints, spoiled as bytes and in their headers."""
+"""The readers of training for fuzz tests: policies, checkpoints and labels, spoiled as bytes and inside; settings."""
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from fuzz_readers import Reader
 from small_training import small
-from spoiling import spoiled_value
+from spoiling import pick, spoiled, spoiled_value
 
 from agents.learned.policy import load_policy
 from agents.learned.weights import Description, input_size, policy_bytes, tensor_forms
+from spades_env.configs import config_path
 from spades_env.rules import PRESETS
+from training.bid_labels import BIDS, BidTask, read_bid_labels
 from training.checkpoint import load_checkpoint, save_checkpoint
-from training.config import TrainingConfig
+from training.collected import LOG_FILE, CollectionLog
+from training.config import TrainingConfig, load_config
+from training.labels import Labels, read_labels
+from training.labels import _bytes as label_bytes
+from training.sections import BidLabelsConfig, LabelsConfig
 from training.selfplay import SelfPlayPPO
+from training.shards import shard_bytes, shard_path
 
 
 def tiny_config(**changes: Any) -> TrainingConfig:
@@ -42,6 +52,77 @@ def with_header(data: bytes, seed: int) -> bytes:
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     return len(text).to_bytes(8, "little") + text + data[8 + size :]
+
+
+def with_member(data: bytes, seed: int) -> bytes:
+    """An .npz file with one of its arrays spoiled, and the checksums of the archive right."""
+    rng = np.random.default_rng(seed)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    name = pick(rng, tuple(members))
+    members[name] = spoiled(members[name], rng)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, member in members.items():
+            archive.writestr(name, member)
+    return out.getvalue()
+
+
+LABELS = LabelsConfig(games=2, shards=1)
+BID_LABELS = BidTask(BidLabelsConfig(games=2, shards=1), PRESETS["classic"], -9.0, {}, knows_match=False)
+
+
+def shards() -> dict[str, tuple[bytes, Callable[[Path], Any]]]:
+    """A shard of each kind of labels, and what reads a folder of it."""
+    rules = PRESETS["classic"]
+    seen = np.zeros((2, input_size(rules)), np.uint8)
+    labels = Labels(seen, np.ones((2, 73), np.bool_), np.zeros((2, 73), np.float16), np.ones(2, np.bool_))
+    bids = {"logits": np.zeros((2, BIDS), np.float32), "values": np.zeros((2, BIDS), np.float32)}
+    arrays = {"observations": seen, **bids, "deals": np.arange(2)}
+    return {
+        "labels": (label_bytes(labels, LABELS, rules, 0), lambda folder: read_labels(LABELS, rules, folder)),
+        "bid labels": (
+            shard_bytes(BID_LABELS.header(0), arrays),
+            lambda folder: read_bid_labels(BID_LABELS, folder),
+        ),
+    }
+
+
+def label_readers(folder: Path) -> list[Reader]:
+    """Shards of labels; every other one is spoiled in one of its arrays alone."""
+    found = []
+    for name, (good, read) in shards().items():
+
+        def feed(data: bytes, place: Path, read: Callable[[Path], Any] = read) -> None:
+            shard_path(place, 0).write_bytes(data)
+            read(place)
+
+        def feed_inside(data: bytes, place: Path, good: bytes = good, feed: Any = feed) -> None:
+            feed(with_member(good, int.from_bytes(data[:8].ljust(8, b"x"), "little")), place)
+
+        seeds = (np.random.default_rng(1).bytes(64),)
+        found += [Reader(name, (good,), feed), Reader(f"arrays of {name}, no description", seeds, feed_inside)]
+    return found
+
+
+def settings_readers() -> list[Reader]:
+    """Configurations of runs, and the log that a run goes on with."""
+    files = ("train/selfplay.yaml", "train/distill.yaml", "train/champion/bid_values.yaml")
+    line = {"deals": 512, "version": 0, "staleness": 0, "shares": 1}
+
+    def read_config(data: bytes, place: Path) -> None:
+        file = place / "x.yaml"
+        file.write_bytes(data)
+        load_config(file)
+
+    def read_log(data: bytes, place: Path) -> None:
+        (place / LOG_FILE).write_bytes(data)
+        CollectionLog(place, 512)
+
+    return [
+        Reader("training configuration", tuple(config_path(file).read_bytes() for file in files), read_config),
+        Reader("log of collections", (json.dumps(line).encode() + b"\n",), read_log, is_json=True),
+    ]
 
 
 def learned_readers(folder: Path) -> list[Reader]:
@@ -71,4 +152,6 @@ def learned_readers(folder: Path) -> list[Reader]:
         Reader("policy's description", seeds, by_header(read_policy, policy)),
         Reader("checkpoint", (checkpoint,), read_checkpoint),
         Reader("checkpoint's description", seeds, by_header(read_checkpoint, checkpoint)),
+        *label_readers(folder),
+        *settings_readers(),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import struct
 import zlib
@@ -193,12 +194,29 @@ def _store(path: Path) -> Any:
     return Store(path.parent)
 
 
-def _dataset_readers() -> list[Reader]:
-    """The description and the list of parts of a dataset, where its library is installed."""
+def _dataset_readers(folder: Path) -> list[Reader]:
+    """The description, the list of parts and the rows of a dataset, where its library is installed."""
     try:
-        from evaluation.dataset.store import read_description, read_entries
+        from evaluation.dataset.generate import generate
+        from evaluation.dataset.read import open_dataset
+        from evaluation.dataset.spec import dataset_spec
+        from evaluation.dataset.store import DESCRIPTION_FILE, part_file, read_description, read_entries
     except ModuleNotFoundError:
         return []
+    whole = folder / "dataset"
+    generate(dataset_spec("lowest", 2, encoder="features"), whole)
+
+    def read_rows(name: str) -> Callable[[bytes, Path], Any]:
+        """The rows of a dataset of which one file is other bytes."""
+
+        def feed(data: bytes, place: Path) -> None:
+            copied = shutil.copytree(whole, place / "rows", dirs_exist_ok=True)
+            (copied / name).write_bytes(data)
+            for _ in open_dataset(copied).batches(seed=1):
+                pass
+
+        return feed
+
     described = {"format": "spades dataset", "version": 1, "complete": True, "definition": {"seed": 1}, "command": "x"}
     return [
         Reader(
@@ -211,6 +229,13 @@ def _dataset_readers() -> list[Reader]:
             "dataset's list",
             (b'{"digest": "x", "entry": {"part": 0, "size": 5, "sha256": "x", "counts": {}}}\n',),
             _file("parts.jsonl", lambda path: read_entries(path.parent)),
+            is_json=True,
+        ),
+        Reader("dataset's rows", ((whole / part_file(0)).read_bytes(),), read_rows(part_file(0))),
+        Reader(
+            "dataset's rows, another description",
+            (as_json(json.loads((whole / DESCRIPTION_FILE).read_bytes())),),
+            read_rows(DESCRIPTION_FILE),
             is_json=True,
         ),
     ]
@@ -254,7 +279,7 @@ def readers(folder: Path) -> list[Reader]:
             "reply of a process", (b'{"id": 7, "action": "bid 3"}',), lambda data, _: read_reply(data, 7), is_json=True
         ),
     ]
-    found += _dataset_readers()
+    found += _dataset_readers(folder)
     for kind, values in sample_files.items():
         found.append(Reader(f"report of {kind}", tuple(map(as_json, values)), _file("x.json", _report), is_json=True))
         if kind not in ("exploit", "training"):

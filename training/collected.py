@@ -18,7 +18,7 @@ class CollectionLog:
         """A run that goes on after so many `deals` says again what came after them."""
         self._path = folder / LOG_FILE
         if self._path.exists():
-            kept = [line for line in self._path.read_text(encoding="utf-8").splitlines() if _end_of(line) <= deals]
+            kept = [line for line in self._path.read_text(encoding="utf-8", errors="replace").splitlines() if _end_of(line) <= deals]
             write_atomically(self._path, "".join(f"{line}\n" for line in kept))
 
     def add(self, facts: Mapping[str, float]) -> None:
@@ -28,8 +28,8 @@ class CollectionLog:
 
 
 def _end_of(line: str) -> float:
-    """Deals learned from after the collection of a line; infinite for a line that was cut off."""
+    """Deals learned from after the collection of a line; infinite for a line that was cut off or damaged."""
     try:
         return float(json.loads(line)["deals"])
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return float("inf")

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from agents.base import Agent, AgentError, Valuer, decision_keys
 from agents.learned.sampling import uniforms
+from agents.learned.weights import input_size
 from agents.registry import load_agent
 from spades_env.actions import NUM_ACTIONS
 from spades_env.engine.lockstep import random_choices
@@ -24,7 +25,7 @@ from spades_env.rules import Rules
 from spades_env.view import empty_views, views_to_act
 from training.seats import SeatVecEnv
 from training.sections import LabelsConfig
-from training.shards import ShowShards, make_missing, read_arrays, shard_bytes, shard_paths
+from training.shards import Arrays, LabelError, ShowShards, make_missing, read_arrays, shard_bytes, shard_paths
 
 FORMAT, FORMAT_VERSION = "spades_env.labels", 1
 RANDOM_DRAW, LABEL_DRAW = 11, 12
@@ -135,8 +136,20 @@ def _bytes(labels: Labels, config: LabelsConfig, rules: Rules, number: int) -> b
 def read_shard(path: Path, config: LabelsConfig, rules: Rules, number: int) -> Labels:
     """The labels in a file, which must be shard `number` of `config`; a damaged or foreign one is refused."""
     arrays = read_arrays(path, _header(config, rules, number), ("observations", "masks", "values", "is_bid"))
+    if not _fit(arrays, input_size(rules)):
+        raise LabelError(f"labels {str(path)!r}: arrays of other shapes or types than format {FORMAT_VERSION} has")
     masks = np.unpackbits(arrays["masks"], axis=1, count=NUM_ACTIONS).astype(np.bool_)
     return Labels(arrays["observations"], masks, arrays["values"], arrays["is_bid"])
+
+
+def _fit(arrays: Arrays, inputs: int) -> bool:
+    n = arrays["is_bid"].size
+    return {name: (array.dtype.name, array.shape) for name, array in arrays.items()} == {
+        "observations": ("uint8", (n, inputs)),
+        "masks": ("uint8", (n, -(-NUM_ACTIONS // 8))),
+        "values": ("float16", (n, NUM_ACTIONS)),
+        "is_bid": ("bool", (n,)),
+    }
 
 
 def read_labels(config: LabelsConfig, rules: Rules, folder: Path) -> Labels:

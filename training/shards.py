@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from spades_env.checks import shown
-from spades_env.files import write_atomically
+from spades_env.files import open_file, write_atomically
+
+MOST_OF_A_DEAL = 2**18
+"""Bytes that the decisions of one deal come to at most, unpacked: 128 of them, 1.3 kB each."""
+MOST_OF_A_HEADER = 2**18
 
 Header = Mapping[str, Any]
 """What two shards that may be mixed have in common, and the number, as JSON."""
@@ -52,16 +57,25 @@ def shard_bytes(header: Header, arrays: Arrays) -> bytes:
 
 def read_arrays(path: Path, header: Header, names: Sequence[str]) -> Arrays:
     """The arrays `names` of a shard that was made with `header`; one that is damaged or foreign is refused."""
+    most = MOST_OF_A_HEADER + header["labels"]["games"] * MOST_OF_A_DEAL
     try:
-        # Opened here: of a damaged file NumPy leaves the handle open.
-        with path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
-            found = json.loads(bytes(file["header"]))
-            arrays = {name: file[name] for name in names}
+        found, arrays = _members(path, names, most)
     except Exception as error:  # the readers of zip and npy files raise almost anything at a damaged one
         raise LabelError(f"labels {str(path)!r}: damaged or foreign file ({shown(str(error))})") from None
     if found != json.loads(json.dumps(header)):
         raise LabelError(f"labels {str(path)!r}: made by another configuration, policy, observation or version")
     return arrays
+
+
+def _members(path: Path, names: Sequence[str], most: int) -> tuple[Any, Arrays]:
+    """The header and the arrays of a file; nothing is unpacked of one that says it has more than `most` bytes."""
+    with open_file(path) as handle, zipfile.ZipFile(handle) as archive:
+        unpacked = sum(info.file_size for info in archive.infolist())
+        if unpacked > most:
+            raise LabelError(f"{unpacked} bytes unpacked; allowed: up to {most}")
+        raw = {name: archive.read(f"{name}.npy") for name in ("header", *names)}
+    arrays = {name: np.lib.format.read_array(io.BytesIO(data), allow_pickle=False) for name, data in raw.items()}
+    return json.loads(bytes(arrays.pop("header"))), arrays
 
 
 def shard_paths(folder: Path, shards: int) -> Iterator[Path]:

@@ -152,7 +152,7 @@ class SharePlayer:
 def put_together(shares: Sequence[PlayedShare], first: int, table: SeatVecEnv, buffer: DealBuffer) -> None:
     """Fill an empty `buffer` with the choices of a collection's shares, whatever order they come in.
 
-    The deals are played over at `table`, from game `first` on: what every seat saw need not be sent, which is forty
+    The deals are played over at `table`, from game `first` on: what every seat saw need not be sent, which is fifty
     times as much as what she chose. A share that is missing, there twice, or not what comes of its actions is refused.
     """
     shares = sorted(shares, key=lambda share: share.order.number)

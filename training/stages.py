@@ -39,6 +39,6 @@ def is_finished(folder: Path, config: TrainingConfig) -> bool:
     """Whether the folder holds the report of a run with just this configuration."""
     try:
         results = json.loads((folder / RESULTS_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False
     return isinstance(results, dict) and results.get("config") == config.model_dump()

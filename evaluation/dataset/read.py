@@ -13,16 +13,19 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from evaluation.dataset.columns import COLUMNS, METADATA_KEY, to_numpy
-from evaluation.dataset.spec import DatasetError
+from evaluation.dataset.columns import COLUMNS, METADATA_KEY, schema_of, to_numpy
+from evaluation.dataset.decisions import CHUNK_DEALS
+from evaluation.dataset.spec import ENCODER_NAMES, DatasetError
 from evaluation.dataset.store import Entry, complete_entries, is_whole, read_description
-from spades_env.checks import whole_number
+from spades_env.checks import shown, whole_number
 from spades_env.observation.blocks import OBSERVATION_VERSION
 from spades_env.observation.encoders import ENCODERS
 
 Batch = dict[str, npt.NDArray[Any]]
 MIXED_GROUPS: Final = 4
 """Row groups (256 deals each) whose rows are shuffled together; held in memory at once."""
+MOST_ROWS: Final = CHUNK_DEALS * 128
+"""Of a row group: `step` is an int8, so no deal has more decisions."""
 
 
 @dataclass(frozen=True)
@@ -131,6 +134,10 @@ class Dataset:
         if not isinstance(described, dict) or described.get("definition") != self.definition:
             file.close()
             raise DatasetError(f"{path} is part of another dataset")
+        groups = (file.metadata.row_group(group).num_rows for group in range(file.num_row_groups))
+        if not file.schema_arrow.equals(schema_of(self.definition, self.command)) or max(groups, default=0) > MOST_ROWS:
+            file.close()
+            raise DatasetError(f"{path} is damaged, or no part of a dataset: other columns or larger groups of rows")
         return file
 
 
@@ -146,7 +153,22 @@ def open_dataset(folder: str | Path) -> Dataset:
             f"{place} has observations of version {definition.get('observation_version')!r}; "
             f"allowed: {OBSERVATION_VERSION}"
         )
+    _check_definition(place, definition)
     return Dataset(place, definition, str(described.get("command", "")), complete_entries(place))
+
+
+def _check_definition(place: Path, definition: dict[str, Any]) -> None:
+    """Refuse a definition without what reading needs."""
+    agents, encoder = definition.get("agents"), definition.get("encoder")
+    if not isinstance(agents, list) or not all(isinstance(agent, str) for agent in agents):
+        raise DatasetError(f"{place}: agents are {shown(agents)}; allowed: a list of texts")
+    if encoder not in ENCODER_NAMES:
+        raise DatasetError(f"{place}: encoder is {shown(encoder)}; allowed: {', '.join(ENCODER_NAMES)}")
+    size = ENCODERS[encoder].layout.size if encoder in ENCODERS else 0
+    if definition.get("observation_size") != size:
+        raise DatasetError(
+            f"{place}: observation_size is {shown(definition.get('observation_size'))}; allowed with {encoder}: {size}"
+        )
 
 
 def _read(file: pq.ParquetFile, group: int, names: list[str], entry: Entry) -> Batch:
