@@ -76,7 +76,7 @@ def command(
       spades train train/clone.yaml train/selfplay.yaml
       spades train train/scratch.yaml --set name=short --set deals=20000 --seed 2
       spades train runs/selfplay/config.yaml --resume
-      spades train train/selfplay.yaml --set ppo.shares=16 --backend ray --actors 8
+      spades train train/scratch.yaml --set ppo.shares=16 --backend ray --actors 8
       tensorboard --logdir runs
     """
     from training.config import load_config

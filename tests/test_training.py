@@ -290,6 +290,17 @@ def test_early_snapshot_is_kept_whatever_the_evaluations(tmp_path: Path) -> None
     assert (report.parent / "policy-100.safetensors").exists()
 
 
+def test_results_are_json_where_nobody_bid_nil(tmp_path: Path) -> None:
+    """JSON has no NaN: a share of nothing is null."""
+
+    def refuse(text: str) -> None:
+        raise AssertionError(text)
+
+    report = train(small(rules={"preset": "classic", "nil_allowed": False, "blind_nil": False}), tmp_path)
+    results = json.loads((report.parent / "results.json").read_text(encoding="utf-8"), parse_constant=refuse)
+    assert [entry["deals_log"].get("nil_success", "none") for entry in results["history"]] == ["none", None, None]
+
+
 def test_a_policy_that_never_bids_is_reported_too(tmp_path: Path) -> None:
     stats = {"table_bid_mean": 0.0, "nil_rate": 1.0, "nil_success": None, "set_rate": None, "bags_per_deal": 1.0}
     interval = {"mean": 0.0, "low": -1.0, "high": 1.0}

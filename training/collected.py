@@ -18,7 +18,11 @@ class CollectionLog:
         """A run that goes on after so many `deals` says again what came after them."""
         self._path = folder / LOG_FILE
         if self._path.exists():
-            kept = [line for line in self._path.read_text(encoding="utf-8", errors="replace").splitlines() if _end_of(line) <= deals]
+            kept = [
+                line
+                for line in self._path.read_text(encoding="utf-8", errors="replace").splitlines()
+                if _end_of(line) <= deals
+            ]
             write_atomically(self._path, "".join(f"{line}\n" for line in kept))
 
     def add(self, facts: Mapping[str, float]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import isnan
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -157,7 +158,8 @@ class Keeper(BaseCallback):
             "deals": self.model.num_timesteps,
             "minutes": self.model.seconds["all"] / 60,
             "opponents": found,
-            "deals_log": self.model.last_deals,
+            # JSON has no NaN, which stands for a share of nothing.
+            "deals_log": {name: None if isnan(value) else value for name, value in self.model.last_deals.items()},
         }
         self.history.append(entry)
         for opponent, result in found.items():
