@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -47,23 +48,38 @@ def test_workers_are_killed_while_an_evaluation_runs(nodes: Nodes) -> None:
     assert [tally.decisions for tally in found.tallies] == [tally.decisions for tally in whole.tallies]
 
 
+@dataclass
+class NodeKiller:
+    """Progress of an evaluation: after so many deals a node is killed in the midst of the work, and another comes."""
+
+    nodes: Nodes
+    node: Any
+    deals: int
+    killed: int = 0
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        if not self.killed and done >= self.deals:
+            self.killed = 1
+            self.nodes.kill(self.node)
+            self.nodes.add()
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_twenty_workers_and_nodes_are_killed_at_random_moments(nodes: Nodes, tmp_path: Path) -> None:
-    """Evaluations, each with kills of its own, until 20 processes have been killed, four nodes among them."""
-    chance, kills, rounds = random.Random(8), 0, 0
+def test_twenty_workers_and_nodes_are_killed_at_random_moments(nodes: Nodes) -> None:
+    """Evaluations, each with kills of its own, until 20 workers have been killed, and in the first four a node each."""
+    chance, kills, rounds, lost = random.Random(8), 0, 0, 0
     options: dict[str, Any] = {"deals": 1500, "batch_size": 20, "seed": 3}
     whole = evaluate("easy", "random", **options)
     while kills < 20:
+        moment = chance.randrange(100, 1400) if rounds < 4 else 10_000
+        node_killer = NodeKiller(nodes, chance.choice(nodes.others), moment)
         with Killer(nodes, seed=rounds, most=6, pause=(2.0, 5.0)) as killer:
-            store = tmp_path / f"{rounds}"
-            found = evaluate(ray_work.SlowEasy(), "random", workers=3, backend=RAY, **options)
-            if rounds < 4:
-                nodes.kill(chance.choice(nodes.others))
-                nodes.add()
-        kills, rounds = kills + killer.killed, rounds + 1
-        assert found.log.tobytes() == whole.log.tobytes(), store
-    print(f"{kills} workers and {min(rounds, 4)} nodes killed in {rounds} evaluations")
+            found = evaluate(ray_work.SlowEasy(), "random", workers=3, backend=RAY, progress=node_killer, **options)
+        kills, rounds, lost = kills + killer.killed, rounds + 1, lost + node_killer.killed
+        assert found.log.tobytes() == whole.log.tobytes(), rounds
+    assert lost == 4
+    print(f"{kills} workers and {lost} nodes killed in {rounds} evaluations")
 
 
 def start(address: str, folder: Path) -> subprocess.Popen[bytes]:
