@@ -20,7 +20,6 @@ from spades_env.configs import config_path
 from spades_env.rules import PRESETS
 from training.bid_labels import BIDS, BidTask, read_bid_labels
 from training.checkpoint import load_checkpoint, save_checkpoint
-from training.collected import LOG_FILE, CollectionLog
 from training.config import TrainingConfig, load_config
 from training.labels import Labels, read_labels
 from training.labels import _bytes as label_bytes
@@ -105,24 +104,16 @@ def label_readers(folder: Path) -> list[Reader]:
     return found
 
 
-def settings_readers() -> list[Reader]:
-    """Configurations of runs, and the log that a run goes on with."""
+def settings_reader() -> Reader:
+    """Configurations of runs."""
     files = ("train/selfplay.yaml", "train/distill.yaml", "train/champion/bid_values.yaml")
-    line = {"deals": 512, "version": 0, "staleness": 0, "shares": 1}
 
     def read_config(data: bytes, place: Path) -> None:
         file = place / "x.yaml"
         file.write_bytes(data)
         load_config(file)
 
-    def read_log(data: bytes, place: Path) -> None:
-        (place / LOG_FILE).write_bytes(data)
-        CollectionLog(place, 512)
-
-    return [
-        Reader("training configuration", tuple(config_path(file).read_bytes() for file in files), read_config),
-        Reader("log of collections", (json.dumps(line).encode() + b"\n",), read_log, is_json=True),
-    ]
+    return Reader("training configuration", tuple(config_path(file).read_bytes() for file in files), read_config)
 
 
 def learned_readers(folder: Path) -> list[Reader]:
@@ -153,5 +144,5 @@ def learned_readers(folder: Path) -> list[Reader]:
         Reader("checkpoint", (checkpoint,), read_checkpoint),
         Reader("checkpoint's description", seeds, by_header(read_checkpoint, checkpoint)),
         *label_readers(folder),
-        *settings_readers(),
+        settings_reader(),
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra `train`")
 pytest.importorskip("sb3_contrib", reason="needs the extra `train`")
 
+from fuzz_learned import shards  # noqa: E402
 from small_training import collected, small  # noqa: E402
 from stable_baselines3.common.callbacks import CallbackList  # noqa: E402
 from stable_baselines3.common.logger import Logger  # noqa: E402
@@ -131,6 +133,22 @@ def test_foreign_damaged_and_missing_shards_are_refused(tmp_path: Path) -> None:
         read_labels(FEW.model_copy(update={"seed": 2}), CLASSIC, tmp_path)
     with pytest.raises(AgentError, match="says no values; allowed: hard, expert"):
         make_shards(FEW.model_copy(update={"teacher": "easy", "shards": 9}), CLASSIC, tmp_path)
+
+
+def test_shards_with_other_arrays_or_that_unpack_to_too_much_are_refused(tmp_path: Path) -> None:
+    """The archive is in order, and so is the header; what lies behind it is not what it should be."""
+    for good, read in shards().values():
+        with np.load(io.BytesIO(good)) as file:
+            arrays = {name: file[name] for name in file.files}
+        for changed, message in (
+            ({"observations": arrays["observations"][:, :5]}, "arrays of other shapes or types than format 1 has"),
+            ({"values": arrays["values"].astype(np.float64)}, "arrays of other shapes or types than format 1 has"),
+            ({"more": np.zeros(2**20)}, r"8\d{6} bytes unpacked; allowed: up to 786432"),
+        ):
+            with shard_path(tmp_path, 0).open("wb") as out:
+                np.savez_compressed(out, **(arrays | changed))
+            with pytest.raises(LabelError, match=message):
+                read(tmp_path)
 
 
 def test_distilling_learns_the_values(tmp_path: Path) -> None:
