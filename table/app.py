@@ -32,7 +32,7 @@ class Guard:
 
     A page of another site must not talk to this server in its visitor's name: `Origin` must be the host asked for. A
     name that somebody else made point here must not either (DNS rebinding): the host asked for must be one of
-    `hosts`, an address, or a name of this machine.
+    `hosts`, an address, or `localhost`.
     """
 
     def __init__(self, app: ASGIApp, hosts: Collection[str] = (), origins: Collection[str] = ()) -> None:

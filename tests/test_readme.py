@@ -23,7 +23,15 @@ PAGES = (
     "docs/benchmark.md",
     "docs/leaderboard.md",
 )
-COMMAND_PAGES = (*PAGES, "docs/report.md", "docs/external_agents.md", "docs/agents.md", "docs/datasets.md")
+COMMAND_PAGES = (
+    *PAGES,
+    "docs/report.md",
+    "docs/external_agents.md",
+    "docs/agents.md",
+    "docs/datasets.md",
+    "docs/records.md",
+    "docs/table.md",
+)
 """The Python examples of the others need files or programs that are not there; their commands are parsed too."""
 
 

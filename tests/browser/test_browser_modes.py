@@ -6,7 +6,18 @@ import itertools
 from typing import TYPE_CHECKING
 
 import pytest
-from pages import BOTS, open_lobby, open_replay, open_table, play_deal, replay_to, set_field, version, wait_for_news
+from pages import (
+    BOTS,
+    open_lobby,
+    open_replay,
+    open_table,
+    play_deal,
+    replay_to,
+    set_field,
+    version,
+    wait_for_decision,
+    wait_for_news,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -52,6 +63,18 @@ def test_two_players_draft_and_double_nil(page: Page, table_url: str) -> None:
     assert page.locator(".seat").count() == 2
     play_deal(page)
     assert "double nil" in page.inner_text(".deal-sheet")
+
+
+MOST_DEALS = 12
+"""What a test looks for comes up in every few deals."""
+SPADES, OTHERS = (
+    f".hand .card:is({cards})"
+    for cards in (
+        ", ".join(f"[data-card='{card}']" for card in range(39, 52)),
+        ", ".join(f"[data-card='{card}']" for card in range(39)),
+    )
+)
+"""The cards of the hand that are spades, and those that are not; without jokers."""
 
 
 SETTINGS = {
@@ -106,12 +129,58 @@ def test_the_turn_goes_the_way_that_was_chosen(page: Page, table_url: str, direc
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("limit", "penalised"), [("1", True), ("0", False)])
+def test_bags_cost_what_was_chosen(page: Page, table_url: str, limit: str, penalised: bool) -> None:
+    """Every bag reaches a limit of one; without a limit bags cost nothing (R21)."""
+    open_table(page, table_url, "alone", **BOTS, bag_limit=limit)
+    for _ in range(MOST_DEALS):
+        play_deal(page, bid=1)
+        row = page.locator(".deal-sheet tbody tr")
+        bags, penalties = (
+            row.filter(has=page.locator(f"th:text-is('{name}')")).locator("td").all_inner_texts()
+            for name in ("Bags of this deal", "Penalty for bags")
+        )
+        if any(text != "0" for text in bags):
+            break
+        next_deal(page)
+    assert [penalty != "0" for penalty in penalties] == [penalised and text != "0" for text in bags]
+    assert any(text != "0" for text in bags)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("when", ["any", "broken"])
+def test_spades_may_be_led_when_it_was_chosen(page: Page, table_url: str, when: str) -> None:
+    """To the first trick, where nothing can be broken yet: a spade may be led, or not while others are held (R13)."""
+    open_table(page, table_url, "alone", **BOTS, lead_spades=when)
+    for _ in range(MOST_DEALS):
+        wait_for_decision(page)
+        before = version(page)
+        page.click("[data-key=bid-57]")
+        wait_for_news(page, before)
+        wait_for_decision(page)
+        if page.locator(".trick .played").count() == 0:
+            break
+        play_deal(page)
+        next_deal(page)
+    assert page.locator(OTHERS).count() == page.locator(f"{OTHERS}.legal").count() > 0
+    assert page.locator(SPADES).count() > 0
+    assert page.locator(f"{SPADES}.legal").count() == (page.locator(SPADES).count() if when == "any" else 0)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("mercy", "over"), [("-50", True), ("none", False)])
 def test_mercy_ends_a_match_that_goes_on_without_it(page: Page, table_url: str, mercy: str, over: bool) -> None:
     """A team that bids thirteen and more and is set falls below -50: mercy ends the match there (R25)."""
     open_table(page, table_url, "alone", **BOTS, mercy=mercy)
     play_deal(page, bid=13)
     assert page.locator("dialog[data-dialog=sheet] h2:has-text('the match')").count() == int(over)
+
+
+def next_deal(page: Page) -> None:
+    """From the score sheet to the next deal, or to the next match."""
+    before = version(page)
+    page.click("[data-key=next]")
+    wait_for_news(page, before)
 
 
 def test_rules_that_do_not_go_together_are_refused_with_the_reason(page: Page, table_url: str) -> None:
