@@ -85,7 +85,7 @@ AGENTS: Mapping[str, Entry] = {
     "expert": Entry(partial(level, "expert"), "the strongest: some 20 ms a decision on one core", _SEARCH_OPTIONS),
     "champion": Entry(
         _champion,
-        "a policy trained by self-play, without search: some 70 microseconds a decision",
+        "a policy trained by self-play, without search: some 120 microseconds a decision",
         {"renamings": (_renamings, f"{_RENAMINGS} (default 6)")},
     ),
     "champion+search": Entry(
