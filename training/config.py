@@ -61,7 +61,7 @@ class TrainingConfig(Section):
         None,
         min_length=1,
         description="policy whose weights to begin with: a file, a run's folder, stage:NAME, the run NAME beside "
-        "this one, or champion, the shipped one for these rules; none: random weights",
+        "this one, or champion, the first of the shipped ones for these rules; none: random weights",
     )
     pool: PoolConfig | None = Field(
         None, description="agents and past policies at some of the tables; none: the policy alone"
