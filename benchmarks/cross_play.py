@@ -62,17 +62,18 @@ def main(agents: tuple[str, ...], opponents: tuple[str, ...], among: bool, deals
     loaded = [load_agent(agent) for agent in agents]
     other = [load_agent(name) for name in opponents] + (loaded if among else [])
     gaps = []
-    table = Table(
-        "opponents", "partners", *(f"+ {k}" for k, _ in enumerate(agents, 1)), "gap", title=f"{deals:,} deals"
-    )
+    numbers = {agent.name: str(k) for k, agent in enumerate(loaded, 1)}
+    table = Table("opponents", "partners", *(f"+ {k}" for k in numbers.values()), "gap", title=f"{deals:,} deals")
     for opponent in track(other, "pairs of partners", console=Console(stderr=True)):
         margins = margins_of_pairs(loaded, opponent, deals, seed)
         gaps.append(gap(margins))
-        for i, agent in enumerate(agents):
+        for i in range(len(agents)):
             cells = [text(mean_interval(margins[min(i, j), max(i, j)])) for j in range(len(agents))]
             last = text(mean_interval(gaps[-1])) if i == 0 else ""
-            table.add_row(opponent.name if i == 0 else "", f"{i + 1}: {agent}", *cells, last)
+            table.add_row(numbers.get(opponent.name, opponent.name) if i == 0 else "", f"{i + 1}", *cells, last)
     console.print(table)
+    for agent, number in numbers.items():
+        console.print(f"{number}: {agent}")
     console.print(f"Equal pairs minus mixed pairs: {text(mean_interval(np.mean(gaps, axis=0)))} points per deal")
 
 

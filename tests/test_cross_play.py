@@ -28,7 +28,8 @@ def test_the_gap_is_equal_pairs_minus_mixed_ones_deal_by_deal() -> None:
 def test_the_command_prints_the_matrix() -> None:
     told = CliRunner().invoke(main, ["easy", "lowest", "--opponent", "random", "--among", "--deals", "8"])
     assert told.exit_code == 0, told.output
-    assert told.output.count("1: easy") == 3
+    assert told.output.count("1: easy") == 1
+    assert "random" in told.output
     assert "Equal pairs minus mixed pairs" in told.output
 
 
